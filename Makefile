@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 EPOCHS ?= 20
 PYTHON ?= python3
 
-.PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle deb dist test-dist python test-python test-installed fuzz-python wheel test-wheel docs test-docs format tidy install clean
+.PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle deb dist test-dist python test-python test-installed fuzz-python wheel test-wheel docs test-docs windows test-windows test-windows-zip format tidy install clean
 
 help:
 	@echo "make mnist          train a small network on MNIST on the CPU ($(EPOCHS) epochs) and print its progress"
@@ -30,6 +30,9 @@ help:
 	@echo "make bundle         make dist/catenary-VERSION-ARCH-linux.tar.gz, which runs from any folder, without root"
 	@echo "make test-bundle    run the programs of the bundle on an empty system"
 	@echo "make deb            make the Debian packages libcatenary, libcatenary-dev and catenary-tools in dist/, for this release of the system"
+	@echo "make windows        make dist/catenary-VERSION-windows.zip: the programs for Windows, compiled by clang and mingw-w64 (on Debian)"
+	@echo "make test-windows   build the system layer for Windows by clang and mingw-w64, and run its tests by Wine (on Debian)"
+	@echo "make test-windows-zip unpack the zip of dist/ and run its programs by Wine"
 	@echo "make dist           empty dist/ and make all packages and SHA256SUMS there"
 	@echo "make test-dist      install each package of dist/ in a clean system and test it (needs root)"
 	@echo
@@ -96,6 +99,23 @@ deb:
 	@$(MAKE) --no-print-directory programs PRESET=deb
 	@rm -f dist/*.deb
 	cd build/deb && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX=$(CURDIR)/dist
+
+windows:
+	@scripts/setup --with-windows
+	@cmake --preset windows
+	cmake --build build/windows -j $(JOBS) --target programs
+	@scripts/make_windows build/windows
+
+test-windows-zip:
+	@scripts/setup --with-windows
+	@scripts/test_windows dist/catenary-*-windows.zip
+
+test-windows:
+	@scripts/setup --with-windows
+	@cmake --preset windows
+	cmake --build build/windows -j $(JOBS) --target test_os
+	ctest --test-dir build/windows --output-on-failure --output-junit test-results/ctest.xml -R ^os$$
+	@scripts/count_tests build/windows
 
 dist:
 	@rm -rf dist

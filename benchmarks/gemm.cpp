@@ -1,7 +1,7 @@
 // Measures GFLOP/s of matrix products by our kernels and, for float32, oneDNN: bench_gemm [float32|float16|bfloat16] [m
 // n k]…
 
-#include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/cpu/gemm/gemm.h"
 
 #include <fmt/format.h>
 

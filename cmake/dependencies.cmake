@@ -14,7 +14,16 @@ needs(nlohmann_json nlohmann-json3-dev QUIET)
 if(CATENARY_BUILD_EXAMPLES OR CATENARY_PYTHON)
   needs(CLI11 libcli11-dev QUIET) # for programs; the Python package contains one of them
 endif()
-needs(OpenSSL libssl-dev COMPONENTS Crypto)
+if(WIN32)
+  # The system has SHA-256 itself. All libraries are static (scripts/windows_libraries).
+  set(CATENARY_SYSTEM_LIBRARIES bcrypt psapi advapi32 shell32)
+  set(ZLIB_USE_STATIC_LIBS ON)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  add_compile_definitions(PCRE2_STATIC UTF8PROC_STATIC ZIP_STATIC)
+else()
+  needs(OpenSSL libssl-dev COMPONENTS Crypto)
+  set(CATENARY_SYSTEM_LIBRARIES OpenSSL::Crypto)
+endif()
 needs(PNG libpng-dev)
 needs(JPEG libjpeg-dev)
 needs(ZLIB zlib1g-dev)
@@ -43,5 +52,5 @@ if(missing)
 endif()
 find_package(Threads REQUIRED)
 
-set(CATENARY_LIBRARIES fmt::fmt nlohmann_json::nlohmann_json OpenSSL::Crypto PNG::PNG JPEG::JPEG ZLIB::ZLIB
+set(CATENARY_LIBRARIES fmt::fmt nlohmann_json::nlohmann_json ${CATENARY_SYSTEM_LIBRARIES} PNG::PNG JPEG::JPEG ZLIB::ZLIB
                        PkgConfig::LIBZIP PkgConfig::LIBPCRE2-8 PkgConfig::LIBUTF8PROC Threads::Threads ${CMAKE_DL_LIBS})

@@ -3,15 +3,20 @@
 # library, and scripts/fuzz runs them only if they are named.
 file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/*.cpp tests/fuzz/whole/*.cpp)
 set(fuzzed catenary)
-if(CATENARY_FUZZ)
-  # Readers of files need only core, io and tokenizers. Linked statically, all their code is instrumented.
+if(CATENARY_FUZZ OR WIN32)
+  # Readers of files need only core, io and tokenizers. Linked statically, all their code is instrumented. So are the first tests for Windows.
   set(fuzzed catenary_fuzzed)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS catenary/core/*.cpp catenary/io/*.cpp catenary/tokenizers/*.cpp)
   list(FILTER sources EXCLUDE REGEX "\\.simd\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "${other_system}")
   add_library(catenary_fuzzed STATIC EXCLUDE_FROM_ALL ${sources})
   target_include_directories(catenary_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})
   target_compile_options(catenary_fuzzed PRIVATE ${CATENARY_WARNINGS})
   target_link_libraries(catenary_fuzzed PRIVATE ${CATENARY_LIBRARIES})
+  if(WIN32)
+    catenary_unity(catenary_fuzzed)
+    set_target_properties(catenary_fuzzed PROPERTIES UNITY_BUILD_MODE GROUP)
+  endif()
   add_custom_target(fuzzers)
 endif()
 foreach(source IN LISTS fuzzers)

@@ -1,8 +1,10 @@
+# A build for trials compiles sooner without v4. v2 and v3 are always needed.
+set(CATENARY_SIMD_LEVELS v2 v3 v4 CACHE STRING "Levels of x86-64 that the library has code for: v2;v3 or v2;v3;v4")
 # catenary_simd_sources(TARGET FILE…): compiles each FILE once for every x86-64 level (v2, v3, v4), with CT_SIMD defined as the
 # level's name and CT_SIMD_NAMESPACE set. The library chooses the fastest level when it starts.
 function(catenary_simd_sources target)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    set(levels v2 v3 v4)
+    set(levels ${CATENARY_SIMD_LEVELS})
   else()
     set(levels native)
   endif()
@@ -11,6 +13,8 @@ function(catenary_simd_sources target)
     # Here, compile time matters more than speed. v4 has the same source as v2 and v3, and takes as long to compile as both together.
     set(optimise -O1)
     list(REMOVE_ITEM levels v4)
+  endif()
+  if(NOT "v4" IN_LIST levels)
     add_compile_definitions(CT_SIMD_NO_V4=1)
   endif()
   foreach(level IN LISTS levels)
@@ -34,15 +38,18 @@ function(catenary_simd_sources target)
 endfunction()
 
 # Products and convolutions may use fused multiply-add, because their bits are not compared with other implementations.
-set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/backends/cpu/gemm_half.simd.cpp
-                            catenary/backends/cpu/convolution_kernel.simd.cpp
-                            catenary/backends/cpu/convolution_direct.simd.cpp catenary/backends/cpu/winograd.simd.cpp
-                            catenary/backends/cpu/convolution_tiles.simd.cpp catenary/backends/cpu/attention.simd.cpp
-                            catenary/backends/cpu/attention_tiles.simd.cpp catenary/backends/cpu/fft.simd.cpp
+set_source_files_properties(catenary/backends/cpu/gemm/gemm_kernel.simd.cpp catenary/backends/cpu/gemm/gemm_half.simd.cpp
+                            catenary/backends/cpu/convolution/convolution_kernel.simd.cpp
+                            catenary/backends/cpu/convolution/convolution_direct.simd.cpp catenary/backends/cpu/convolution/winograd.simd.cpp
+                            catenary/backends/cpu/convolution/convolution_tiles.simd.cpp catenary/backends/cpu/attention/attention.simd.cpp
+                            catenary/backends/cpu/attention/attention_tiles.simd.cpp catenary/backends/cpu/fft/fft.simd.cpp
+                            catenary/backends/cpu/rows/softmax_rows.simd.cpp catenary/backends/cpu/rows/normalize_rows.simd.cpp
+                            catenary/backends/cpu/rows/gelu.simd.cpp catenary/backends/cpu/rows/recurrent.simd.cpp
+                            catenary/backends/cpu/rows/normalize_columns.simd.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 if(CATENARY_SANITIZE)
   # These files have many small loops. Unrolled, each file takes a minute to compile with -O1.
-  set_source_files_properties(catenary/backends/cpu/quantized.simd.cpp catenary/backends/cpu/quantized_bytes.simd.cpp
-                              catenary/backends/cpu/quantized_panels.simd.cpp
-                              catenary/backends/cpu/fft.simd.cpp PROPERTIES COMPILE_OPTIONS -O0)
+  set_source_files_properties(catenary/backends/cpu/quantized/quantized.simd.cpp catenary/backends/cpu/quantized/quantized_bytes.simd.cpp
+                              catenary/backends/cpu/quantized/quantized_panels.simd.cpp
+                              catenary/backends/cpu/fft/fft.simd.cpp PROPERTIES COMPILE_OPTIONS -O0)
 endif()

@@ -21,13 +21,16 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
+try:
+    import numpy as np
 
-import chainer
-import chainer.functions as F
-import chainer.links as L
-from chainer import training
-from chainer.training import extensions
+    import chainer
+    import chainer.functions as F
+    import chainer.links as L
+    from chainer import training
+    from chainer.training import extensions
+except ImportError as error:
+    sys.exit('%s\nThis Python lacks the package %s.' % (__doc__, error.name))
 
 UNITS = 50
 TOLERANCE = 1e-4

@@ -22,8 +22,11 @@ import subprocess
 import sys
 import tempfile
 
-import llama_cpp
-import numpy as np
+try:
+    import llama_cpp
+    import numpy as np
+except ImportError as error:
+    sys.exit('%s\nThis Python lacks the package %s.' % (__doc__, error.name))
 
 TREE = pathlib.Path(__file__).resolve().parent.parent
 DATA = TREE / "tests/data/tokenizers"

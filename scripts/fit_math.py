@@ -12,8 +12,11 @@ import math
 import struct
 import sys
 
-from mpmath import (asin, atan, atanh, besseli, besselj, bessely, chebyfit, ci, cos, digamma, erf, erfc, erfinv, exp, findroot, gamma, log, log1p,
-                    loggamma, mp, mpf, psi, si, sin, sinh, sqrt, tan, tanh)
+try:
+    from mpmath import (asin, atan, atanh, besseli, besselj, bessely, chebyfit, ci, cos, digamma, erf, erfc, erfinv, exp, findroot, gamma, log, log1p,
+                        loggamma, mp, mpf, psi, si, sin, sinh, sqrt, tan, tanh)
+except ImportError as error:
+    sys.exit('%s\nThis Python lacks the package %s.' % (__doc__, error.name))
 
 mp.dps = 60
 
@@ -107,6 +110,7 @@ ROWS = {
     # special.inc
     "erf": (even(lambda x: erf(x) / x - 1), (0, 1), 7, 12),
     "erfcx": (mapped(lambda x: erfcx(x) * (1 + 2 * x), 3), (-1 + mpf(10) ** -20, 1 - mpf(10) ** -12), 12, 24),
+    "normal": (squared(lambda x: erf(x / sqrt(2)) / (2 * x), 5.5), (-1, 1), 17, 0),  # backends/cpu/rows/gelu.simd.cpp
     "erfinv": (even(lambda x: erfinv(x) / x), (0, mpf(1) / 4), 7, 13),
     "erfcinv": (mapped(lambda r: erfcinv_exp(r) / r, 2), (mpf("-0.4125"), mpf("0.8641")), 12, 12),
     "lgamma": (lambda u: loggamma(u + mpf(7) / 4) / ((u + mpf(3) / 4) * (u - mpf(1) / 4)), near_gamma, 12, 26),

@@ -41,8 +41,9 @@ class Share {
   static double place(const std::string& name) {
     return static_cast<double>(std::stoull(catenary::sha256(name).substr(0, 16), nullptr, 16)) * 0x1p-64;
   }
-  /// For each of these names, does this turn run it? If the part is empty, the name that follows it is chosen.
-  std::vector<bool> choose(const std::vector<std::string>& names) const {
+  /// For each of these names, does this turn run it? If the part is empty, the name that follows it is chosen, unless
+  /// the part `may_be_empty`.
+  std::vector<bool> choose(const std::vector<std::string>& names, bool may_be_empty = false) const {
     const double n = static_cast<double>(parts()), first = static_cast<double>(turn_ % parts()) / n;
     std::vector<double> distances;
     for (const std::string& name : names) {
@@ -51,7 +52,7 @@ class Share {
     }
     const double least = distances.empty() ? 0 : *std::min_element(distances.begin(), distances.end());
     std::vector<bool> chosen;
-    for (const double distance : distances) chosen.push_back(distance < 1 / n || distance == least);
+    for (const double distance : distances) chosen.push_back(distance < 1 / n || (!may_be_empty && distance == least));
     return chosen;
   }
 

@@ -1,10 +1,13 @@
 #include "catenary/array/array.h"
 
+#include <complex>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 
 #include "catenary/array/lazy.h"
 #include "catenary/core/format.h"
+#include "catenary/core/half.h"
 #include "catenary/ops/op_names.h"
 
 namespace catenary {
@@ -130,12 +133,40 @@ void Array::copy_to_host(void* to) const {
                                     static_cast<std::size_t>(view.offset) * itemsize(), nbytes());
 }
 
+namespace {
+
+/// Converts an element to the widest dtype of its kind, as astype() does, but without a program. Returns false for
+/// other conversions.
+bool widen_element(const void* from, Dtype dtype, void* to, Dtype wanted) {
+  if (is_complex(dtype)) return false;
+  return visit_dtype(dtype, [&](auto value) {
+    using T = decltype(value);
+    std::memcpy(&value, from, sizeof value);
+    const auto give = [&](auto wide) {
+      std::memcpy(to, &wide, sizeof wide);
+      return true;
+    };
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      if (std::is_signed_v<T> && wanted == Dtype::int64) return give(static_cast<std::int64_t>(value));
+      if (std::is_unsigned_v<T> && wanted == Dtype::uint64) return give(static_cast<std::uint64_t>(value));
+    } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+      if (wanted == Dtype::float64) return give(static_cast<double>(static_cast<float>(value)));
+    }
+    return false;
+  });
+}
+
+}  // namespace
+
 void Array::item(void* to, Dtype wanted) const {
   if (size() != 1) fail<ShapeError>("item: the array must have exactly one element, its shape is {}", shape());
   if (dtype() == wanted) return copy_to_host(to);
   if (loses_parts(dtype(), wanted))
     fail<DtypeError>("item: {} cannot be converted to {}; take real(x), imag(x) or absolute(x)", dtype(), wanted);
-  to_device(Device()).astype(wanted).copy_to_host(to);
+  std::byte element[sizeof(std::complex<double>)];
+  copy_to_host(element);
+  if (!widen_element(element, dtype(), to, wanted))
+    from_host(element, {}, dtype(), Device()).astype(wanted).copy_to_host(to);
 }
 
 void* Array::host_data(Dtype expected, bool for_writing) const {

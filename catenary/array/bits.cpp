@@ -1,14 +1,12 @@
 #include "catenary/array/bits.h"
 
-#include <array>
-#include <cstring>
-
 #include "catenary/array/axes.h"
+#include "catenary/array/body.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
-#include "catenary/core/parallel.h"
+#include "catenary/device/row_functions.h"
 
 namespace catenary {
 
@@ -33,41 +31,14 @@ Shape with_last(Shape shape, std::int64_t extent) {
   return shape;
 }
 
-constexpr std::int64_t kBytesOfThread = 16384;
-
-/// Packs C-ordered rows of n bools on the processor.
-Array packed_on_host(const Array& bools, std::int64_t n, std::int64_t bytes, BitOrder order) {
-  const Array out = Array::empty(with_last(bools.shape(), bytes), Dtype::uint8, bools.device());
-  const auto* const from = static_cast<const std::uint8_t*>(bools.raw_data());
-  auto* const to = out.mutable_data<std::uint8_t>();
-  // the product moves bit 8i of eight bools to bit 56 + i, or 63 - i
-  const std::uint64_t gather = order == BitOrder::little ? 0x0102040810204080u : 0x8040201008040201u;
-  parallel_for(out.size(), kBytesOfThread, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t row = i / bytes, first = (i - row * bytes) * 8;
-      std::uint64_t eight = 0;
-      if (first + 8 <= n) {
-        std::memcpy(&eight, from + row * n + first, 8);
-      } else {
-        std::memcpy(&eight, from + row * n + first, static_cast<std::size_t>(n - first));
-      }
-      to[i] = static_cast<std::uint8_t>(eight * gather >> 56);
-    }
-  });
-  return out;
-}
-
-/// Unpacks C-ordered bytes on the processor.
-Array unpacked_on_host(const Array& bytes, BitOrder order) {
-  std::array<std::uint64_t, 256> bits{};
-  for (std::uint64_t byte = 0; byte < 256; ++byte)
-    for (int i = 0; i < 8; ++i) bits[byte] |= (byte >> (order == BitOrder::little ? i : 7 - i) & 1) << (8 * i);
-  const Array out = Array::empty(with_last(bytes.shape(), bytes.shape().back() * 8), Dtype::uint8, bytes.device());
-  const auto* const from = bytes.data<std::uint8_t>();
-  auto* const to = out.mutable_data<std::uint8_t>();
-  parallel_for(bytes.size(), kBytesOfThread, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) std::memcpy(to + 8 * i, &bits[from[i]], 8);
-  });
+/// Packs or unpacks rows by the loops of a device that has them.
+Array by_rows(const Array& x, std::int64_t extent, bool is_unpacking, BitOrder order) {
+  const Array rows = x.contiguous(), out = Array::empty(with_last(x.shape(), extent), Dtype::uint8, x.device());
+  const View from = readable(rows), to = writable(out);
+  compute_rows(x.device(), PackedBits{.is_unpacking = is_unpacking,
+                                      .is_little = order == BitOrder::little,
+                                      .bits = is_unpacking ? to : from,
+                                      .bytes = is_unpacking ? from : to});
   return out;
 }
 
@@ -77,7 +48,8 @@ Array packbits(const Array& x, std::optional<int> axis, BitOrder order) {
   if (is_floating(x.dtype())) fail<DtypeError>("packbits: bools or integers are needed, {} was given", x.dtype());
   return along(x, axis, "packbits", [&](const Array& rows) {
     const std::int64_t n = rows.shape().back(), bytes = (n + 7) / 8;
-    if (x.device().is_cpu() && n > 0) return packed_on_host(not_equal(rows, 0).contiguous(), n, bytes, order);
+    if (has_row_functions(x.device()))
+      return by_rows(rows.itemsize() == 1 ? rows : not_equal(rows, 0), bytes, false, order);
     const Array whole = detail::filled(with_last(rows.shape(), bytes * 8), 0, Dtype::uint8, x.device());
     copyto(detail::slice_axis(whole, whole.ndim() - 1, 0, n), not_equal(rows, 0));
     Shape split = with_last(whole.shape(), bytes);
@@ -89,7 +61,7 @@ Array packbits(const Array& x, std::optional<int> axis, BitOrder order) {
 Array unpackbits(const Array& x, std::optional<int> axis, BitOrder order) {
   if (x.dtype() != Dtype::uint8) fail<DtypeError>("unpackbits: uint8 is needed, {} was given", x.dtype());
   return along(x, axis, "unpackbits", [&](const Array& bytes) {
-    if (x.device().is_cpu()) return unpacked_on_host(bytes.contiguous(), order);
+    if (has_row_functions(x.device())) return by_rows(bytes, bytes.shape().back() * 8, true, order);
     Shape split = bytes.shape();
     split.push_back(1);
     const Array bits = bitwise_and(right_shift(bytes.reshape(split), shifts(order, x.device())), 1);

@@ -174,25 +174,26 @@ void broadcast_labels(std::vector<Term>& terms) {
   }
 }
 
-}  // namespace
-
-const Array einsum(std::string_view subscripts, const std::vector<Array>& operands) {
-  if (operands.empty()) fail<ValueError>("einsum: '{}' was given no operands", subscripts);
-  const std::size_t arrow = subscripts.find("->");
-  std::vector<Subscript> inputs;
-  std::string_view rest = subscripts.substr(0, arrow);
+/// Returns the subscripts of the operands, which commas separate in `inputs`.
+std::vector<Subscript> parse_inputs(std::string_view inputs, std::string_view subscripts) {
+  std::vector<Subscript> parsed;
   while (true) {
-    const std::size_t comma = rest.find(',');
-    inputs.push_back(parse_subscript(rest.substr(0, comma), subscripts));
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
+    const std::size_t comma = inputs.find(',');
+    parsed.push_back(parse_subscript(inputs.substr(0, comma), subscripts));
+    if (comma == std::string_view::npos) return parsed;
+    inputs.remove_prefix(comma + 1);
   }
-  if (inputs.size() != operands.size())
-    fail<ValueError>("einsum: '{}' has {} operands, {} were given", subscripts, inputs.size(), operands.size());
+}
 
+/// How often each letter occurs in the operands' subscripts, and the most axes that an ellipsis stands for.
+struct Letters {
+  std::array<int, 256> counts{};
   int hidden = 0;
-  std::array<int, 256> letters{};
-  const Dtype dtype = detail::common_dtype(operands);
+};
+
+Letters letters_of(const std::vector<Subscript>& inputs, const std::vector<Array>& operands,
+                   std::string_view subscripts) {
+  Letters letters;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     detail::check_same_device(operands[0], operands[i], "einsum");
     const auto named = static_cast<int>(inputs[i].before.size() + inputs[i].after.size());
@@ -200,35 +201,35 @@ const Array einsum(std::string_view subscripts, const std::vector<Array>& operan
     if (behind < 0 || (behind > 0 && !inputs[i].ellipsis))
       fail<ShapeError>("einsum: '{}' names {} axes of operand {}, whose shape is {}", subscripts, named, i,
                        operands[i].shape());
-    hidden = std::max(hidden, behind);
-    for (char c : inputs[i].before + inputs[i].after) ++letters[static_cast<unsigned char>(c)];
+    letters.hidden = std::max(letters.hidden, behind);
+    for (char c : inputs[i].before + inputs[i].after) ++letters.counts[static_cast<unsigned char>(c)];
   }
+  return letters;
+}
 
-  Labels result;
-  if (arrow != std::string_view::npos) {
-    const Subscript out = parse_subscript(subscripts.substr(arrow + 2), subscripts);
-    if (hidden > 0 && !out.ellipsis) fail<ValueError>("einsum: the result of '{}' lacks the ellipsis", subscripts);
-    result = labels_of(out, out.ellipsis ? hidden : 0);
-    for (char c : out.before + out.after) {
-      if (letters[static_cast<unsigned char>(c)] == 0)
-        fail<ValueError>("einsum: '{}' has '{}' in the result, but in no operand", subscripts, c);
-      if (std::count(result.begin(), result.end(), c) > 1)
-        fail<ValueError>("einsum: '{}' names '{}' twice in the result", subscripts, c);
-    }
-  } else {
-    result = labels_of({}, hidden);
+/// Returns the labels of the result: those behind the arrow, or else all letters that occur once.
+Labels result_labels(std::string_view subscripts, std::size_t arrow, const Letters& letters) {
+  if (arrow == std::string_view::npos) {
+    Labels result = labels_of({}, letters.hidden);
     for (int c = 0; c < 256; ++c)
-      if (letters[static_cast<std::size_t>(c)] == 1) result.push_back(c);
+      if (letters.counts[static_cast<std::size_t>(c)] == 1) result.push_back(c);
+    return result;
   }
-
-  std::vector<Term> terms;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const auto named = static_cast<int>(inputs[i].before.size() + inputs[i].after.size());
-    terms.push_back(
-        diagonalised(detail::as_dtype(operands[i], dtype), labels_of(inputs[i], operands[i].ndim() - named)));
+  const Subscript out = parse_subscript(subscripts.substr(arrow + 2), subscripts);
+  if (letters.hidden > 0 && !out.ellipsis)
+    fail<ValueError>("einsum: the result of '{}' lacks the ellipsis", subscripts);
+  const Labels result = labels_of(out, out.ellipsis ? letters.hidden : 0);
+  for (char c : out.before + out.after) {
+    if (letters.counts[static_cast<unsigned char>(c)] == 0)
+      fail<ValueError>("einsum: '{}' has '{}' in the result, but in no operand", subscripts, c);
+    if (std::count(result.begin(), result.end(), c) > 1)
+      fail<ValueError>("einsum: '{}' names '{}' twice in the result", subscripts, c);
   }
-  broadcast_labels(terms);
+  return result;
+}
 
+/// Multiplies the terms from left to right. Each label is summed as soon as no later term and no result has it.
+Term multiplied(const std::vector<Term>& terms, const Labels& result) {
   Term total;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     Labels later = result;
@@ -243,6 +244,28 @@ const Array einsum(std::string_view subscripts, const std::vector<Array>& operan
     const Term next = summed(terms[i], wanted);
     total = summed(contracted(total, next, later), later);
   }
+  return total;
+}
+
+}  // namespace
+
+const Array einsum(std::string_view subscripts, const std::vector<Array>& operands) {
+  if (operands.empty()) fail<ValueError>("einsum: '{}' was given no operands", subscripts);
+  const std::size_t arrow = subscripts.find("->");
+  const std::vector<Subscript> inputs = parse_inputs(subscripts.substr(0, arrow), subscripts);
+  if (inputs.size() != operands.size())
+    fail<ValueError>("einsum: '{}' has {} operands, {} were given", subscripts, inputs.size(), operands.size());
+  const Dtype dtype = detail::common_dtype(operands);
+  const Labels result = result_labels(subscripts, arrow, letters_of(inputs, operands, subscripts));
+
+  std::vector<Term> terms;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const auto named = static_cast<int>(inputs[i].before.size() + inputs[i].after.size());
+    terms.push_back(
+        diagonalised(detail::as_dtype(operands[i], dtype), labels_of(inputs[i], operands[i].ndim() - named)));
+  }
+  broadcast_labels(terms);
+  const Term total = multiplied(terms, result);
   Axes order;
   for (Label label : result) order.push_back(position(total.labels, label));
   return total.array.ndim() > 0 ? total.array.transpose(order) : total.array;

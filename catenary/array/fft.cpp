@@ -1,6 +1,7 @@
 #include "catenary/array/fft.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
@@ -110,12 +111,121 @@ Array complex_transform(const Array& x, const Options& options, bool inverse, co
   return transform(x, axis, n, inverse, scale_of(n, inverse, options.norm), is_own);
 }
 
+/// Returns cos(2 pi k / n) and sin(2 pi k / n) for k < m as `dtype`. Long tables are products of two short ones.
+std::pair<Array, Array> turns(std::int64_t m, std::int64_t n, Dtype dtype, const Device& device) {
+  constexpr std::int64_t kBlock = 1024;
+  const auto of = [&](std::int64_t count, std::int64_t step) {
+    const double turn = 2 * std::numbers::pi * static_cast<double>(step) / static_cast<double>(n);
+    const Array angles = multiply(detail::iota(count, device).astype(Dtype::float64), turn);
+    return std::pair(cos(angles), sin(angles));
+  };
+  if (m <= 4 * kBlock) {
+    const auto [real, imaginary] = of(m, 1);
+    return {real.astype(dtype), imaginary.astype(dtype)};
+  }
+  const std::int64_t rows = (m + kBlock - 1) / kBlock;
+  const auto [fine, fine_sin] = of(kBlock, 1);
+  const auto [steps, steps_sin] = of(rows, kBlock);
+  const Array coarse = steps.reshape({rows, 1}), coarse_sin = steps_sin.reshape({rows, 1});
+  const auto flat = [&](const Array& table) { return slice_axis(table.astype(dtype).reshape({-1}), 0, 0, m); };
+  return {flat(subtract(multiply(coarse, fine), multiply(coarse_sin, fine_sin))),
+          flat(add(multiply(coarse, fine_sin), multiply(coarse_sin, fine)))};
+}
+
+/// Returns whether a transform of n real numbers along an axis of `like` takes less time at half length. Its factors
+/// and sums cost a fixed time.
+bool pays_at_half_length(std::int64_t n, const Array& like) {
+  constexpr std::int64_t kFewNumbers = 1 << 15;
+  return n % 2 == 0 && like.size() >= kFewNumbers && has_float64(like.device());
+}
+
+/// Axes of an array that has n elements along a middle axis.
+Shape around_axis(const Shape& shape, int axis, std::int64_t n) {
+  std::int64_t outer = 1;
+  for (int k = 0; k < axis; ++k) outer *= shape[k];
+  return {outer, n, shape.product() / shape[axis] / outer};
+}
+
+/// Returns every other element of a middle axis of a contiguous array, from the first or the second on.
+View every_other(View view, std::int64_t first) {
+  view.shape[1] /= 2;
+  view.offset += first * view.strides[1];
+  view.strides[1] *= 2;
+  return view;
+}
+
+/// Transforms n real numbers along an axis, an even number, to half a spectrum by a transform of n / 2 complex numbers,
+/// whose real parts are the even elements and whose imaginary parts are the odd ones.
+Array transform_to_half(const Array& x, int axis, std::int64_t n, double scale) {
+  const std::int64_t m = n / 2;
+  const Shape around = around_axis(x.shape(), axis, n);
+  Shape shape = around;
+  shape[1] = m;
+  const Array a = Array::empty(shape, x.dtype(), x.device()), b = Array::empty(shape, x.dtype(), x.device());
+  const Array numbers = x.reshape(around);
+  const View view = readable(numbers), odd = every_other(view, 1);
+  compute(x.device(), primitives::Fft{false, scale / 2, every_other(view, 0), &odd, writable(a), writable(b)});
+  shape = x.shape();
+  shape[axis] = m + 1;
+  const Array out = Array::empty(shape, promote(x.dtype(), Dtype::complex64), x.device());
+  const Array all = out.reshape({around[0], m + 1, around[2]}), re = real(all), im = imag(all);
+  const Array a0 = slice_axis(a, 1, 0, 1), b0 = slice_axis(b, 1, 0, 1);
+  copyto(slice_axis(re, 1, 0, 1), multiply(add(a0, b0), 2));
+  copyto(slice_axis(re, 1, m, m + 1), multiply(subtract(a0, b0), 2));
+  slice_axis(im, 1, 0, 1).fill(0);
+  slice_axis(im, 1, m, m + 1).fill(0);
+  if (m == 1) return out;
+  const auto [cosines, sines] = turns(m, n, x.dtype(), x.device());
+  const Array c = slice_axis(cosines, 0, 1, m).reshape({1, m - 1, 1}),
+              s = slice_axis(sines, 0, 1, m).reshape({1, m - 1, 1});
+  const Array a_here = slice_axis(a, 1, 1, m), b_here = slice_axis(b, 1, 1, m);
+  const Array a_there = flip(a_here, 1), b_there = flip(b_here, 1);
+  const Array odd_re = add(b_here, b_there), odd_im = subtract(a_there, a_here);
+  copyto(slice_axis(re, 1, 1, m), add(add(a_here, a_there), add(multiply(c, odd_re), multiply(s, odd_im))));
+  copyto(slice_axis(im, 1, 1, m), add(subtract(b_here, b_there), subtract(multiply(c, odd_im), multiply(s, odd_re))));
+  return out;
+}
+
 Array half_transform(const Array& x, const Options& options, const char* function) {
   if (is_complex(x.dtype())) fail<DtypeError>("fft::{}: real numbers are needed, {} was given", function, x.dtype());
   const int axis = normalize_axis(options.axis, x.ndim(), function);
   const std::int64_t n = length_of(x, axis, options.n, function);
-  const Array whole = transform(x, axis, n, false, scale_of(n, false, options.norm));
+  const double scale = scale_of(n, false, options.norm);
+  if (pays_at_half_length(n, x))
+    return transform_to_half(of_length(detail::as_dtype(x, part_of(x)), axis, n), axis, n, scale);
+  const Array whole = transform(x, axis, n, false, scale);
   return copy(slice_axis(whole, axis, 0, n / 2 + 1));
+}
+
+/// Transforms half a spectrum along an axis to n real numbers, an even number, by a transform of n / 2 complex numbers:
+/// their real parts are the even elements, their imaginary parts the odd ones.
+Array transform_half(const Array& half, int axis, std::int64_t n, double scale) {
+  const std::int64_t m = n / 2;
+  const Dtype part = part_dtype(half.dtype());
+  const auto along = [&](const Array& x, std::int64_t begin, std::int64_t end) {
+    return slice_axis(x, axis, begin, end);
+  };
+  Shape beside = Shape::filled(half.ndim(), 1);
+  beside[axis] = m;
+  const auto [cosines, sines] = turns(m, n, part, half.device());
+  const Array c = cosines.reshape(beside), s = sines.reshape(beside), re = real(half), im = imag(half);
+  const Array a = along(re, 0, m), b = along(im, 0, m);
+  const Array a_end = flip(along(re, 1, m + 1), axis), b_end = flip(along(im, 1, m + 1), axis);
+  const Array odd_re = subtract(a, a_end), odd_im = add(b, b_end);
+  const Array z_re = subtract(add(a, a_end), add(multiply(odd_re, s), multiply(odd_im, c))).eval();
+  const Array z_im = add(subtract(b, b_end), subtract(multiply(odd_re, c), multiply(odd_im, s))).eval();
+  // for real results the first and the last element of the half are real
+  copyto(along(z_re, 0, 1), add(along(re, 0, 1), along(re, m, m + 1)));
+  copyto(along(z_im, 0, 1), subtract(along(re, 0, 1), along(re, m, m + 1)));
+  Shape shape = half.shape();
+  shape[axis] = n;
+  const Array out = Array::empty(shape, part, half.device());
+  const Array from_re = z_re.reshape(around_axis(z_re.shape(), axis, m)),
+              from_im = z_im.reshape(around_axis(z_im.shape(), axis, m));
+  const View imaginary = readable(from_im), view = writable(out.reshape(around_axis(shape, axis, n)));
+  compute(out.device(),
+          primitives::Fft{true, scale, readable(from_re), &imaginary, every_other(view, 0), every_other(view, 1)});
+  return out;
 }
 
 Array real_transform(const Array& x, const Options& options, const char* function) {
@@ -123,6 +233,10 @@ Array real_transform(const Array& x, const Options& options, const char* functio
   const std::int64_t n = options.n.value_or(2 * (x.shape()[axis] - 1));
   if (n < 1) fail<ValueError>("fft::{}: a transform needs at least one element, {} were asked for", function, n);
   const Array half = of_length(detail::as_dtype(x, promote(part_of(x), Dtype::complex64)), axis, n / 2 + 1);
+  if (pays_at_half_length(n, half)) {
+    const Array whole = transform_half(half, axis, n, scale_of(n, true, options.norm));
+    return is_16bit_float(x.dtype()) ? whole.astype(x.dtype()) : whole;
+  }
   // the second half is the conjugate of the first half, reversed
   Shape shape = half.shape();
   shape[axis] = n;

@@ -4,6 +4,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
 #include "catenary/array/view.h"
+#include "catenary/core/axis_error.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -123,7 +124,7 @@ class Planner {
     for (const Index& index : indices) {
       if (index.kind() == Index::Kind::integer || index.kind() == Index::Kind::slice) ++consumed_;
       if (index.kind() == Index::Kind::ellipsis && ++ellipses_ > 1)
-        throw IndexError("an index can only have a single ellipsis ('...')");
+        throw EllipsisError("an index can only have a single ellipsis ('...')");
       if (index.kind() == Index::Kind::array) {
         const Array& array = index.array();
         if (array.dtype() != Dtype::bool_ && !is_integer(array.dtype()))
@@ -134,8 +135,8 @@ class Planner {
       }
     }
     if (consumed_ > a_.ndim()) {
-      fail<IndexError>("too many indices: the array has {} axes, {} are indexed; its shape is {}", a_.ndim(), consumed_,
-                       a_.shape());
+      fail<IndexCountError>("too many indices: the array has {} axes, {} are indexed; its shape is {}", a_.ndim(),
+                            consumed_, a_.shape());
     }
   }
 

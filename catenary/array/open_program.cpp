@@ -69,8 +69,10 @@ ops::Constant constant_of(const Scalar& scalar, Reg reg) {
     c.i = scalar.integer();
   } else {
     const double f = scalar.real();
-    c.i = f >= -9.2233720368547758e18 && f < 9.2233720368547758e18 ? static_cast<std::int64_t>(f)
-                                                                   : std::numeric_limits<std::int64_t>::min();
+    if (reg == Reg::u64 && f >= 0x1p63 && f < 0x1p64)  // the bits of the uint64
+      c.i = static_cast<std::int64_t>(static_cast<std::uint64_t>(f));
+    else
+      c.i = f >= -0x1p63 && f < 0x1p63 ? static_cast<std::int64_t>(f) : std::numeric_limits<std::int64_t>::min();
   }
   return c;
 }

@@ -192,6 +192,58 @@ std::vector<Width> pad_widths(const Array& a, const PerSide<std::int64_t>& width
   return widths;
 }
 
+/// The borders of one axis of a padded array, and the elements between them.
+struct Borders {
+  Array region, left, right;  ///< region has the borders of earlier axes, but not of later ones
+  std::int64_t before, n, after;
+  int axis;
+
+  Array between(std::int64_t begin, std::int64_t end) const { return slice_axis(region, axis, begin, end); }
+};
+
+Borders borders_of(const Array& result, const Shape& inside, const std::vector<Width>& widths, int axis) {
+  const auto [before, after] = widths[static_cast<std::size_t>(axis)];
+  const std::int64_t n = inside[axis], end = before + n;
+  Array region = result;
+  for (int i = axis + 1; i < inside.size(); ++i) {
+    const std::int64_t begin = widths[static_cast<std::size_t>(i)].first;
+    region = slice_axis(region, i, begin, begin + inside[i]);
+  }
+  return {region, slice_axis(region, axis, 0, before), slice_axis(region, axis, end, end + after), before, n, after,
+          axis};
+}
+
+void fill_with_ramps(const Borders& b, const std::pair<Scalar, Scalar>& ends) {
+  const std::int64_t end = b.before + b.n;
+  if (b.before) copyto(b.left, ramp(ends.first, b.between(b.before, b.before + 1), b.before, b.axis));
+  if (b.after) copyto(b.right, flip(ramp(ends.second, b.between(end - 1, end), b.after, b.axis), b.axis));
+}
+
+void fill_with_statistics(const Borders& b, const PadOptions& options, int ndim) {
+  const std::int64_t end = b.before + b.n;
+  Width lengths{b.n, b.n};
+  if (options.stat_length) {
+    const auto given = of_axis(*options.stat_length, b.axis, ndim, "stat lengths");
+    lengths = {std::min(b.n, given.first), std::min(b.n, given.second)};
+    if (lengths.first <= 0 || lengths.second <= 0)
+      throw ValueError("pad: stat_length of 0 yields no value for padding");
+  }
+  const Array first = statistic(options.mode, b.between(b.before, b.before + lengths.first), b.axis);
+  const Array second = statistic(options.mode, b.between(end - lengths.second, end), b.axis);
+  copyto(b.left, first);
+  copyto(b.right, second);
+}
+
+void fill_with_odd_reflections(const Borders& b, PadMode mode) {
+  const Array body = b.between(b.before, b.before + b.n);
+  if (mode == PadMode::reflect && b.n == 1) {  // there is nothing to reflect
+    copyto(b.left, body);
+    copyto(b.right, body);
+  } else {
+    copyto(b.region, padded_odd(body, b.axis, {b.before, b.after}, mode == PadMode::symmetric));
+  }
+}
+
 }  // namespace
 
 namespace detail {
@@ -212,65 +264,39 @@ Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& 
   const std::vector<Width> widths = pad_widths(a, width, options.mode);
   const Shape shape = padded_shape(a.shape(), widths);
   checked_size(shape, "pad");
-  const auto width_of = [&](int axis) { return widths[static_cast<std::size_t>(axis)]; };
   const bool odd = options.odd && (options.mode == PadMode::reflect || options.mode == PadMode::symmetric);
   if (detail::pad_repeats(options.mode) && !odd) return repeated(a, widths, options.mode);
 
   const Array result = Array::empty(shape, a.dtype(), a.device());
   Array inside = result;
-  for (int axis = 0; axis < a.ndim(); ++axis)
-    inside = slice_axis(inside, axis, width_of(axis).first, width_of(axis).first + a.shape()[axis]);
+  for (int axis = 0; axis < a.ndim(); ++axis) {
+    const std::int64_t begin = widths[static_cast<std::size_t>(axis)].first;
+    inside = slice_axis(inside, axis, begin, begin + a.shape()[axis]);
+  }
   copyto(inside, a);
   for (int axis = 0; axis < a.ndim(); ++axis) {
-    const auto [before, after] = width_of(axis);
-    const std::int64_t n = a.shape()[axis], end = before + n;
-    if (before + after == 0) continue;
-    // earlier axes have their borders already, later axes do not
-    Array region = result;
-    for (int i = axis + 1; i < a.ndim(); ++i)
-      region = slice_axis(region, i, width_of(i).first, width_of(i).first + a.shape()[i]);
-    const Array left = slice_axis(region, axis, 0, before), right = slice_axis(region, axis, end, end + after);
+    const Borders borders = borders_of(result, a.shape(), widths, axis);
+    if (borders.before + borders.after == 0) continue;
     switch (options.mode) {
       case PadMode::constant: {
         const auto [first, second] = of_axis(options.constant_value, axis, a.ndim(), "constant values");
-        left.fill(first);
-        right.fill(second);
+        borders.left.fill(first);
+        borders.right.fill(second);
         break;
       }
-      case PadMode::linear_ramp: {
-        const auto [first, second] = of_axis(options.end_value, axis, a.ndim(), "end values");
-        if (before) copyto(left, ramp(first, slice_axis(region, axis, before, before + 1), before, axis));
-        if (after) copyto(right, flip(ramp(second, slice_axis(region, axis, end - 1, end), after, axis), axis));
+      case PadMode::linear_ramp:
+        fill_with_ramps(borders, of_axis(options.end_value, axis, a.ndim(), "end values"));
         break;
-      }
       case PadMode::maximum:
       case PadMode::mean:
       case PadMode::median:
-      case PadMode::minimum: {
-        Width lengths{n, n};
-        if (options.stat_length) {
-          const auto given = of_axis(*options.stat_length, axis, a.ndim(), "stat lengths");
-          lengths = {std::min(n, given.first), std::min(n, given.second)};
-          if (lengths.first <= 0 || lengths.second <= 0)
-            throw ValueError("pad: stat_length of 0 yields no value for padding");
-        }
-        const Array first = statistic(options.mode, slice_axis(region, axis, before, before + lengths.first), axis);
-        const Array second = statistic(options.mode, slice_axis(region, axis, end - lengths.second, end), axis);
-        copyto(left, first);
-        copyto(right, second);
+      case PadMode::minimum:
+        fill_with_statistics(borders, options, a.ndim());
         break;
-      }
       case PadMode::reflect:
-      case PadMode::symmetric: {  // odd
-        const Array body = slice_axis(region, axis, before, end);
-        if (options.mode == PadMode::reflect && n == 1) {  // there is nothing to reflect
-          copyto(left, body);
-          copyto(right, body);
-        } else {
-          copyto(region, padded_odd(body, axis, width_of(axis), options.mode == PadMode::symmetric));
-        }
+      case PadMode::symmetric:
+        fill_with_odd_reflections(borders, options.mode);
         break;
-      }
       case PadMode::edge:
       case PadMode::wrap:
       case PadMode::empty:

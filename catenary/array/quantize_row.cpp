@@ -158,63 +158,89 @@ struct Search {
   bool absolute = false;
 };
 
+/// Numbers to represent by a scale and a minimum, with the weights of their errors.
+template <int n>
+class Weighted {
+ public:
+  Weighted(const float* x, const Search& search) : x_(x), search_(search) {
+    float squares = 0;
+    for (int i = 0; i < n; ++i) squares += x[i] * x[i];
+    const float mean = search.absolute ? 0 : std::sqrt(squares / n);
+    for (int i = 0; i < n; ++i) weights_[i] = mean + std::abs(x[i]);
+    low = x[0], high = x[0], sum_w_ = weights_[0], sum_x_ = sum_w_ * x[0];
+    for (int i = 1; i < n; ++i) {
+      low = std::min(low, x[i]);
+      high = std::max(high, x[i]);
+      sum_w_ += weights_[i];
+      sum_x_ += weights_[i] * x[i];
+    }
+    low = std::min(low, 0.f);
+  }
+
+  void round(float inverse, float from) {
+    for (int i = 0; i < n; ++i)
+      rounded[i] = static_cast<uint8_t>(std::clamp(nearest(inverse * (x_[i] - from)), 0, search_.most));
+  }
+
+  /// Returns the error of the rounded numbers with this scale and minimum.
+  float error(float scale, float from) const {
+    float sum = 0;
+    for (int i = 0; i < n; ++i) {
+      const float difference = scale * static_cast<float>(rounded[i]) + from - x_[i];
+      sum += weights_[i] * (search_.absolute ? std::abs(difference) : difference * difference);
+    }
+    return sum;
+  }
+
+  /// Sets the scale and the minimum that fit the rounded numbers best. Returns false if there are none.
+  bool fit(float& scale, float& minimum) const {
+    float sum_l = 0, sum_ll = 0, sum_xl = 0;
+    for (int i = 0; i < n; ++i) {
+      const auto l = static_cast<float>(rounded[i]);
+      sum_l += weights_[i] * l;
+      sum_ll += weights_[i] * l * l;
+      sum_xl += weights_[i] * l * x_[i];
+    }
+    const float determinant = sum_w_ * sum_ll - sum_l * sum_l;
+    if (!(determinant > 0)) return false;
+    scale = (sum_w_ * sum_xl - sum_x_ * sum_l) / determinant;
+    minimum = (sum_ll * sum_x_ - sum_l * sum_xl) / determinant;
+    if (minimum > 0) {
+      minimum = 0;
+      scale = sum_xl / sum_ll;
+    }
+    return true;
+  }
+
+  float low, high;  // the least number or 0, and the greatest
+  std::array<uint8_t, n> rounded;
+
+ private:
+  const float* x_;
+  const Search& search_;
+  std::array<float, n> weights_;
+  float sum_w_, sum_x_;
+};
+
 /// Returns the scale and the negated minimum that represent n numbers best, and writes the quantised numbers.
 template <int n>
 std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers, const Search& search) {
-  float squares = 0;
-  for (int i = 0; i < n; ++i) squares += x[i] * x[i];
-  const float mean = search.absolute ? 0 : std::sqrt(squares / n);
-  std::array<float, n> weights;
-  for (int i = 0; i < n; ++i) weights[i] = mean + std::abs(x[i]);
-  float low = x[0], high = x[0], sum_w = weights[0], sum_x = sum_w * x[0];
-  for (int i = 1; i < n; ++i) {
-    low = std::min(low, x[i]);
-    high = std::max(high, x[i]);
-    sum_w += weights[i];
-    sum_x += weights[i] * x[i];
-  }
-  low = std::min(low, 0.f);
+  Weighted<n> values(x, search);
   std::fill_n(numbers, n, uint8_t{0});
-  if (high == low) return {0, -low};
-  std::array<uint8_t, n> now;
-  const auto round_all = [&](float inverse, float from) {
-    for (int i = 0; i < n; ++i)
-      now[i] = static_cast<uint8_t>(std::clamp(nearest(inverse * (x[i] - from)), 0, search.most));
-  };
-  const auto error_of = [&](float scale, float from) {
-    float error = 0;
-    for (int i = 0; i < n; ++i) {
-      const float difference = scale * static_cast<float>(now[i]) + from - x[i];
-      error += weights[i] * (search.absolute ? std::abs(difference) : difference * difference);
-    }
-    return error;
-  };
-  const float first = static_cast<float>(search.most) / (high - low);
-  float scale = 1 / first, minimum = low;
-  round_all(first, minimum);
-  float best = error_of(scale, minimum);
-  std::copy(now.begin(), now.end(), numbers);
+  if (values.high == values.low) return {0, -values.low};
+  const auto most = static_cast<float>(search.most);
+  const float first = most / (values.high - values.low);
+  float scale = 1 / first, minimum = values.low;
+  values.round(first, minimum);
+  float best = values.error(scale, minimum);
+  std::copy(values.rounded.begin(), values.rounded.end(), numbers);
   for (int step = 0; step <= search.steps; ++step) {
-    round_all((search.first + 0.1f * static_cast<float>(step) + static_cast<float>(search.most)) / (high - minimum),
-              minimum);
-    float sum_l = 0, sum_ll = 0, sum_xl = 0;
-    for (int i = 0; i < n; ++i) {
-      const auto l = static_cast<float>(now[i]);
-      sum_l += weights[i] * l;
-      sum_ll += weights[i] * l * l;
-      sum_xl += weights[i] * l * x[i];
-    }
-    const float determinant = sum_w * sum_ll - sum_l * sum_l;
-    if (!(determinant > 0)) continue;
-    float this_scale = (sum_w * sum_xl - sum_x * sum_l) / determinant;
-    float this_minimum = (sum_ll * sum_x - sum_l * sum_xl) / determinant;
-    if (this_minimum > 0) {
-      this_minimum = 0;
-      this_scale = sum_xl / sum_ll;
-    }
-    const float error = error_of(this_scale, this_minimum);
+    values.round((search.first + 0.1f * static_cast<float>(step) + most) / (values.high - minimum), minimum);
+    float this_scale = 0, this_minimum = 0;
+    if (!values.fit(this_scale, this_minimum)) continue;
+    const float error = values.error(this_scale, this_minimum);
     if (error < best) {
-      std::copy(now.begin(), now.end(), numbers);
+      std::copy(values.rounded.begin(), values.rounded.end(), numbers);
       best = error;
       scale = this_scale;
       minimum = this_minimum;

@@ -254,6 +254,40 @@ struct Counts {
   double most;
 };
 
+/// Cumulative tables of distributions of counts, one after another. The table of row r covers r to r + 1, so that one
+/// search finds row and count.
+class CountTables {
+ public:
+  void append(const Counts& counts) {
+    constexpr double kNever = -50;  // log of probabilities that 53 random bits cannot draw
+    const auto row = static_cast<double>(shifts_.size());
+    double low = counts.mode, high = counts.mode;
+    while (low > 0 && counts.log_probability(low - 1) > kNever) --low;
+    while (high < counts.most && counts.log_probability(high + 1) > kNever) ++high;
+    shifts_.push_back(static_cast<std::int64_t>(low) - static_cast<std::int64_t>(cumulative_.size()));
+    double total = 0;
+    for (double k = low; k <= high; ++k) {
+      total += std::exp(counts.log_probability(k));
+      cumulative_.push_back(row + std::min(total, 1.0));
+    }
+    ends_.push_back(static_cast<std::int64_t>(cumulative_.size()) - 1);
+  }
+  /// Returns the counts of random numbers u from [0, 1) by the tables of these rows, int64.
+  Array counts(const Array& u, const Array& row) const {
+    const auto upload = [&](const auto& values, Dtype d) {
+      return Array::from_host(values.data(), {static_cast<std::int64_t>(values.size())}, d, u.device());
+    };
+    const Array found = searchsorted(upload(cumulative_, Dtype::float64), add(u, row), Side::right);
+    // Rounding may leave the last sum of a row below a drawn number.
+    const Array within = minimum(found, take(upload(ends_, Dtype::int64), row));
+    return add(within, take(upload(shifts_, Dtype::int64), row));
+  }
+
+ private:
+  std::vector<double> cumulative_;
+  std::vector<std::int64_t> shifts_, ends_;
+};
+
 /// The parameters of a distribution of counts. The last ones may be unused.
 using Three = std::array<double, 3>;
 
@@ -274,41 +308,27 @@ Array draw_counts(Parameters parameters, const OptionalShape& size, const Random
     ++k;
   }
 
-  // Concatenated cumulative tables. The table of row r covers r to r + 1, so that one search finds row and count.
   std::map<Three, std::int64_t> row_of;
-  std::vector<double> cumulative;
-  std::vector<std::int64_t> rows, shifts, ends;
-  constexpr double kNever = -50;  // log of probabilities that 53 random bits cannot draw
+  std::vector<std::int64_t> rows;
+  CountTables tables;
   for (const Three& these : wanted) {
     const auto [found, is_new] = row_of.try_emplace(these, static_cast<std::int64_t>(row_of.size()));
     rows.push_back(found->second);
-    if (!is_new) continue;
-    const Counts counts = of(these);
-    double low = counts.mode, high = counts.mode;
-    while (low > 0 && counts.log_probability(low - 1) > kNever) --low;
-    while (high < counts.most && counts.log_probability(high + 1) > kNever) ++high;
-    shifts.push_back(static_cast<std::int64_t>(low) - static_cast<std::int64_t>(cumulative.size()));
-    double total = 0;
-    for (double k = low; k <= high; ++k) {
-      total += std::exp(counts.log_probability(k));
-      cumulative.push_back(static_cast<double>(found->second) + std::min(total, 1.0));
-    }
-    ends.push_back(static_cast<std::int64_t>(cumulative.size()) - 1);
+    if (is_new) tables.append(of(these));
   }
   const Dtype dtype = options.dtype.value_or(Dtype::int64);
   if (rows.empty()) return Array::empty(shape, dtype, here.device.value_or(current_device()));
-
   const Array u = random(shape, here);
-  const auto upload = [&](const auto& values, const Shape& extents, Dtype d) {
-    return Array::from_host(values.data(), extents, d, u.device());
+  return as_dtype(tables.counts(u, Array::from_host(rows.data(), own, Dtype::int64, u.device())), dtype);
+}
+
+Counts binomial_counts(double trials, double chance) {
+  const auto log_probability = [=](double k) {
+    const double successes = k > 0 ? k * std::log(chance) : 0;
+    const double failures = k < trials ? (trials - k) * std::log1p(-chance) : 0;
+    return std::lgamma(trials + 1) - std::lgamma(k + 1) - std::lgamma(trials - k + 1) + successes + failures;
   };
-  const auto count = static_cast<std::int64_t>(shifts.size());
-  const Array row = upload(rows, own, Dtype::int64);
-  const Array found = searchsorted(upload(cumulative, {static_cast<std::int64_t>(cumulative.size())}, Dtype::float64),
-                                   add(u, row), Side::right);
-  // Rounding may leave the last sum of a row below a drawn number.
-  const Array within = minimum(found, take(upload(ends, {count}, Dtype::int64), row));
-  return as_dtype(add(within, take(upload(shifts, {count}, Dtype::int64), row)), dtype);
+  return {log_probability, std::min(std::floor((trials + 1) * chance), trials), trials};
 }
 
 }  // namespace
@@ -319,14 +339,19 @@ Array binomial(const Operand& n, const Operand& p, const OptionalShape& size, co
     if (!(trials >= 0 && trials <= (1 << 24)) || trials != std::floor(trials))
       fail<ValueError>("random::binomial: n must be an integer in [0, 2^24], {} was given", trials);
     if (!(chance >= 0 && chance <= 1)) fail<ValueError>("random::binomial: p must lie in [0, 1], {} was given", chance);
-    const auto log_probability = [=](double k) {
-      const double successes = k > 0 ? k * std::log(chance) : 0;
-      const double failures = k < trials ? (trials - k) * std::log1p(-chance) : 0;
-      return std::lgamma(trials + 1) - std::lgamma(k + 1) - std::lgamma(trials - k + 1) + successes + failures;
-    };
-    return {log_probability, std::min(std::floor((trials + 1) * chance), trials), trials};
+    return binomial_counts(trials, chance);
   });
 }
+
+namespace detail {
+Array binomial_of(const Array& trials, std::int64_t most, double chance, const RandomOptions& options) {
+  CountTables tables;
+  for (std::int64_t n = 0; n <= most; ++n) tables.append(binomial_counts(static_cast<double>(n), chance));
+  RandomOptions uniform = options;
+  uniform.dtype = Dtype::float64;
+  return tables.counts(random(trials.shape(), uniform), trials);
+}
+}  // namespace detail
 
 Array poisson(const Operand& lam, const OptionalShape& size, const RandomOptions& options) {
   return draw_counts({lam}, size, options, "poisson", [](const Three& parameters) -> Counts {

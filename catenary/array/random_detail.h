@@ -60,6 +60,9 @@ inline constexpr Interval kPositiveProbability{.has_low = false, .high = 1, .wor
 /// Throws ValueError unless a literal, or each element of an array, lies in the interval. The host waits for arrays.
 void check_values(const Operand& x, const Interval& interval, const char* what, const char* name);
 
+/// Draws the number of successes in each of the trials (int64, from 0 to `most`) with one probability.
+Array binomial_of(const Array& trials, std::int64_t most, double chance, const RandomOptions& options);
+
 /// An operand in the working dtype, so that a float64 parameter does not widen the result.
 struct Parameter {
   Array array;

@@ -5,6 +5,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/linalg.h"
+#include "catenary/array/manipulation.h"
 #include "catenary/array/random_detail.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
@@ -461,6 +462,37 @@ Array zipf(const Operand& a, const OptionalShape& size, const RandomOptions& opt
   return as_dtype(counts, dtype);
 }
 
+namespace {
+
+/// Returns whether a few binomial numbers with tables for 0 to n trials take less time than n outcomes in each row.
+bool pays_as_binomials(std::int64_t n, std::int64_t outcomes, std::int64_t rows) {
+  constexpr std::int64_t kMost = 4096;
+  constexpr double kDraw = 15, kBinomial = 60, kEntry = 150;  // ns
+  if (n > kMost) return false;
+  const auto trials = static_cast<double>(n), count = static_cast<double>(rows),
+             own = static_cast<double>(outcomes - 1);
+  const double entries = trials * std::min(trials, 10 * std::sqrt(trials));
+  return count * trials * kDraw > own * (count * kBinomial + entries * kEntry);
+}
+
+/// Draws each outcome's count in turn, given the ones before. The last outcome gets the rest. [rows, outcomes]
+Array multinomial_by_binomials(std::int64_t n, const std::vector<double>& p, std::int64_t rows,
+                               const RandomOptions& options) {
+  Array left = full({rows}, n, Dtype::int64);
+  std::vector<Array> counts;
+  double rest = 1;
+  for (std::size_t k = 0; k + 1 < p.size(); ++k) {
+    const double chance = p[k] <= 0 ? 0 : rest <= p[k] ? 1 : p[k] / rest;
+    counts.push_back(binomial_of(left, n, chance, options));
+    left = subtract(left, counts.back()).eval();
+    rest -= p[k];
+  }
+  counts.push_back(left);
+  return stack(counts, -1);
+}
+
+}  // namespace
+
 Array multinomial(std::int64_t n, const Array& pvals, const Shape& size, const RandomOptions& options) {
   if (n < 0) fail<ValueError>("random::multinomial: n must not be negative, {} was given", n);
   if (pvals.ndim() != 1 || pvals.size() == 0)
@@ -479,6 +511,8 @@ Array multinomial(std::int64_t n, const Array& pvals, const Shape& size, const R
   const Dtype dtype = options.dtype.value_or(Dtype::int64);
   const DeviceScope scope(device);
   if (k == 1) return full(shape, n, dtype);
+  if (pays_as_binomials(n, k, rows))
+    return as_dtype(multinomial_by_binomials(n, p.to_vector<double>(), rows, here).reshape(shape), dtype);
   const Array counts = zeros({rows * k}, Dtype::int64);
   constexpr std::int64_t at_once = 1 << 20;
   RandomOptions uniform_options = here;

@@ -11,6 +11,7 @@
 #include "catenary/array/spread.h"
 #include "catenary/array/view.h"
 #include "catenary/core/format.h"
+#include "catenary/device/backend.h"
 
 namespace catenary {
 
@@ -153,6 +154,8 @@ Array nan_extremum(const Array& x, bool largest, const AxisArg& axis, bool keepd
   const Array valid = not_nan(x);
   Array filled = where(valid, x, infinity);
   const Array found = largest ? max(std::move(filled), axis, keepdims) : min(std::move(filled), axis, keepdims);
+  // A result is NaN only where `found` is infinite. The host knows that at once, and then reads the elements once only.
+  if (x.device().backend().host_addressable() && !any(equal(found, infinity)).item<bool>()) return found;
   return where(any(valid, axis, keepdims), found, std::numeric_limits<double>::quiet_NaN());
 }
 

@@ -34,6 +34,8 @@ struct ReductionKernel::State {
   KernelParameters parameters;
   std::string map, reduce, post, identity;
   ReductionKernelOptions options;
+
+  struct Launch;
 };
 
 ReductionKernel::ReductionKernel(const std::string& in_params, const std::string& out_param,
@@ -44,11 +46,85 @@ ReductionKernel::ReductionKernel(const std::string& in_params, const std::string
           State{{in_params, out_param, name}, map_expr, reduce_expr, post_map_expr, identity, options})) {
   const KernelParameters& parameters = state_->parameters;
   if (parameters.outputs().size() != 1 || parameters.outputs().front().raw)
-    fail<ValueError>("kernel {}: a reduction has one output that is not raw, given \"{}\"", name, out_param);
+    fail<ValueError>(
+        "kernel {}: a reduction has one output that is not raw, given \"{}\"; make a kernel for each output", name,
+        out_param);
   if (options.cpu && options.cpu.arity() != static_cast<int>(parameters.inputs().size()))
     fail<ValueError>("kernel {}: its map for the CPU takes {} elements; the kernel has {} inputs", name,
                      options.cpu.arity(), parameters.inputs().size());
 }
+
+/// The reduction of a call on a device: its rows are `outputs` times `call.rows` elements.
+struct ReductionKernel::State::Launch {
+  const State& s;
+  const KernelReduction& call;
+  KernelLauncher& launcher;
+  const int group;
+  const std::string type;
+
+  /// One launch of kernels/reduce.kernel: `outputs` results of `rows` elements each, in chunks.
+  struct Pass {
+    std::string functions;  ///< functions that `value` and `finished` call
+    const char* suffix;     ///< of the kernel's name
+    std::string i, value;   ///< the index of an element, and the element
+    View result;
+    std::string finished;  ///< the value to store
+    std::int64_t rows, chunk;
+  };
+
+  void run(KernelLaunch& launch, const Pass& pass) const {
+    const std::int64_t outputs = call.results, chunks = chunks_of(pass.rows, pass.chunk), units = outputs * chunks;
+    const bool together = is_together(group, pass.rows);
+    const std::string &name = s.parameters.kernel(), function = name + pass.suffix;
+    const std::string text =
+        pass.functions + kernel_loops(group) +
+        fmt::format("#define {}\n#define REDUCTION {}\n#define GROUP {}\n#define RESULT {}\n#define OPERANDS {}\n",
+                    together ? "BY_GROUP" : "BY_ITEM", function, group, kernels::memory_type(pass.result.dtype),
+                    launch.parameters()) +
+        fmt::format("#define KEPT(n) const i64 output = n;\n#define GONE(n) const i64 i = {};\n#define ELEMENT\n",
+                    pass.i) +
+        fmt::format("#define VALUE {}\n#define IDENTITY {}\n#define COMBINE(a, b) reduce_pair(a, b)\n", pass.value,
+                    s.identity) +
+        fmt::format("#define STORE_RESULT(at, v) STORE_{}(reduced, at, {})\n", dtype_name(pass.result.dtype),
+                    pass.finished) +
+        fmt::format("#define T {}\n", type) + std::string(kernels::text("reduce"));
+    launch.pointer("result", pass.result, true);
+    for (const std::int64_t extent : {outputs, pass.rows, pass.chunk, chunks, units}) launch.extent("extent", extent);
+    launch.run(launcher, call.device, launcher.kernel(call.device.index(), {text, function, name}),
+               launcher.groups_for(call.device.index(), together ? units * group : units, pass.chunk), group);
+  }
+
+  /// Reduces into `written`, which is contiguous. Long rows are reduced in chunks by one launch, and then the chunks by
+  /// another.
+  void operator()(const std::vector<KernelOperand>& inputs, const Shape& shape, const Array& written) const {
+    const std::string& result = s.parameters.outputs().front().name;
+    KernelLaunch first, second;
+    const std::string loads = first.inputs(s.parameters.inputs(), inputs, call, shape);
+    const std::string reduce =
+        fmt::format("{}{}\nDEVICE {} reduce_pair({} a, {} b) {{\n#line 1 \"reduce_expr\"\nreturn ({})({});\n}}\n",
+                    typedefs(call.types), s.options.preamble, type, type, type, type, s.reduce);
+    const std::string map =
+        fmt::format("DEVICE {} map_element({}i64 i) {{\n{}#line 1 \"map_expr\"\nreturn ({})({});\n}}\n", type,
+                    first.parameters(), loads, type, s.map);
+    const std::string post =
+        fmt::format("DEVICE {} post_map({} a) {{\n{} {};\n#line 1 \"post_map_expr\"\n{};\nreturn {};\n}}\n", type, type,
+                    type, result, s.post, result);
+    const std::string mapped = fmt::format("map_element({}i)", first.names());
+    const std::int64_t chunk = chunk_of(group, call), chunks = chunks_of(call.rows, chunk);
+    if (chunks == 1) {
+      run(first, {reduce + map + post, "_reduction", "output * rows + row", mapped, writable(written), "post_map(v)",
+                  call.rows, chunk});
+      return;
+    }
+    const Dtype variable = kernels::dtype_of_register(ops::register_of(written.dtype()));
+    const Array partials = Array::empty({chunks * call.results}, variable, call.device);
+    run(first, {reduce + map, "_map", "output * rows + row", mapped, writable(partials), "v", call.rows, chunk});
+    second.pointer("partial", readable(partials), false);
+    run(second, {reduce + post, "_finish", "row * outputs + output",
+                 fmt::format("LOAD_{}(partial_p, partial_at + i)", dtype_name(variable)), writable(written),
+                 "post_map(v)", chunks, chunks});
+  }
+};
 
 Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, const AxisArg& axes,
                                   bool keepdims) const {
@@ -65,69 +141,17 @@ Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, c
     if (inputs[k].is_array() && !in[k].raw && inputs[k].array().size() != 1)
       inputs[k] = KernelOperand(broadcast_to(inputs[k].array(), call.shape).transpose(call.order));
 
-  const KernelParameter& result = s.parameters.outputs().front();
   const Array out = call.outputs.front();
   const Dtype dtype = out.dtype();
-  const std::int64_t outputs = call.results;
   if (call.device.backend().host_addressable() && s.options.cpu) {
-    out.set(s.options.cpu(cpu_inputs(inputs, in.size()), shape, outputs).astype(dtype).reshape(out.shape()));
+    out.set(s.options.cpu(cpu_inputs(inputs, in.size()), shape, call.results).astype(dtype).reshape(out.shape()));
     return out;
   }
-
   KernelLauncher& launcher = launcher_for(call.device, name);
-  const int group = launcher.group_size(call.device.index());
-  const std::string type = variable_type(dtype);
-  if (outputs == 0) return out;
+  const State::Launch launch{s, call, launcher, launcher.group_size(call.device.index()), variable_type(dtype)};
+  if (call.results == 0) return out;
   const Array written = out.is_contiguous() ? out : Array::empty(out.shape(), dtype, call.device);
-
-  // One launch of kernels/reduce.kernel. The user writes `functions`; `i` is the index of the element `value`.
-  const auto run = [&](KernelLaunch& launch, const std::string& functions, const char* suffix, const std::string& i,
-                       const std::string& value, const View& result, const std::string& finished, std::int64_t rows,
-                       std::int64_t chunk) {
-    const std::int64_t chunks = chunks_of(rows, chunk), units = outputs * chunks;
-    const bool together = is_together(group, rows);
-    const std::string function = name + suffix;
-    const std::string text =
-        functions + kernel_loops(group) +
-        fmt::format("#define {}\n#define REDUCTION {}\n#define GROUP {}\n#define RESULT {}\n#define OPERANDS {}\n",
-                    together ? "BY_GROUP" : "BY_ITEM", function, group, kernels::memory_type(result.dtype),
-                    launch.parameters()) +
-        fmt::format("#define KEPT(n) const i64 output = n;\n#define GONE(n) const i64 i = {};\n#define ELEMENT\n", i) +
-        fmt::format("#define VALUE {}\n#define IDENTITY {}\n#define COMBINE(a, b) reduce_pair(a, b)\n", value,
-                    s.identity) +
-        fmt::format("#define STORE_RESULT(at, v) STORE_{}(reduced, at, {})\n", dtype_name(result.dtype), finished) +
-        fmt::format("#define T {}\n", type) + std::string(kernels::text("reduce"));
-    launch.pointer("result", result, true);
-    for (const std::int64_t extent : {outputs, rows, chunk, chunks, units}) launch.extent("extent", extent);
-    launch.run(launcher, call.device, launcher.kernel(call.device.index(), {text, function, name}),
-               launcher.groups_for(call.device.index(), together ? units * group : units, chunk), group);
-  };
-
-  KernelLaunch first, second;
-  const std::string loads = first.inputs(in, inputs, call, shape);
-  const std::string reduce =
-      fmt::format("{}{}\nDEVICE {} reduce_pair({} a, {} b) {{\n#line 1 \"reduce_expr\"\nreturn ({})({});\n}}\n",
-                  typedefs(call.types), s.options.preamble, type, type, type, type, s.reduce);
-  const std::string map =
-      fmt::format("DEVICE {} map_element({}i64 i) {{\n{}#line 1 \"map_expr\"\nreturn ({})({});\n}}\n", type,
-                  first.parameters(), loads, type, s.map);
-  const std::string post =
-      fmt::format("DEVICE {} post_map({} a) {{\n{} {};\n#line 1 \"post_map_expr\"\n{};\nreturn {};\n}}\n", type, type,
-                  type, result.name, s.post, result.name);
-  const std::string mapped = fmt::format("map_element({}i)", first.names());
-  const std::int64_t chunk = chunk_of(group, call), chunks = chunks_of(call.rows, chunk);
-  if (chunks == 1) {
-    run(first, reduce + map + post, "_reduction", "output * rows + row", mapped, writable(written), "post_map(v)",
-        call.rows, chunk);
-  } else {
-    const Dtype variable = kernels::dtype_of_register(ops::register_of(dtype));
-    const Array partials = Array::empty({chunks * outputs}, variable, call.device);
-    run(first, reduce + map, "_map", "output * rows + row", mapped, writable(partials), "v", call.rows, chunk);
-    second.pointer("partial", readable(partials), false);
-    run(second, reduce + post, "_finish", "row * outputs + output",
-        fmt::format("LOAD_{}(partial_p, partial_at + i)", dtype_name(variable)), writable(written), "post_map(v)",
-        chunks, chunks);
-  }
+  launch(inputs, shape, written);
   if (!written.is(out)) out.set(written);
   return out;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Private to the library: runs kernels from source texts on arrays (primitives::RunText). Such a kernel needs a text in
-// kernels/, a row in backends/cpu/texts.simd.cpp, and a call:
+// kernels/, a row in backends/cpu/texts/texts.simd.cpp, and a call:
 //
 //   run_text("resize", "resize", y.size(), {reads(x), writes(y), x.shape(), x.strides(), 0.5});
 

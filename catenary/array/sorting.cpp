@@ -254,12 +254,16 @@ Array digitize(const Array& x, const Array& bins, bool right) {
   return subtract(bins.size(), searchsorted(reversed, x, side));
 }
 
-Array unique(const Array& x) {
-  const Array sorted = sort(x, std::nullopt);
-  return take(sorted, flatnonzero(starts_group(sorted)));
-}
+Array unique(const Array& x) { return unique(x, {}).values; }
 
 UniqueResult unique(const Array& x, const UniqueOptions& options) {
+  if (!options.axis && !options.return_index && !options.return_inverse) {  // needs no permutation
+    const Array sorted = sort(x, std::nullopt), first = flatnonzero(starts_group(sorted, options.equal_nan));
+    UniqueResult result;
+    result.values = take(sorted, first);
+    if (options.return_counts) result.counts = diff(first, 1, 0, std::nullopt, sorted.size());
+    return result;
+  }
   const Array parts = options.axis ? moveaxis(x, *options.axis, 0) : x.reshape({-1});
   const std::int64_t n = parts.shape()[0];
   const Array rows = options.axis ? parts.reshape({n, n == 0 ? 0 : x.size() / n}) : parts;

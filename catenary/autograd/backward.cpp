@@ -204,6 +204,68 @@ void keep_output_grads(const FunctionNode& f, const Variables& gys) {
   }
 }
 
+/// The variables on the paths from outputs back to inputs. Only they need a gradient.
+class Paths {
+ public:
+  /// With `up_to_inputs`, paths end at the inputs, also where a function made them.
+  Paths(const std::vector<Variable>& outputs, const std::vector<Variable>& inputs, bool up_to_inputs) {
+    if (up_to_inputs)
+      for (const Variable& x : inputs) ends_.insert(&x.node());
+    find_users(outputs);
+    find_needed(inputs);
+  }
+  bool contains(VariableNode& x) const { return x.requires_grad() && needed_.count(&x); }
+  FunctionNode* creator_of(VariableNode& x) const { return ends_.count(&x) ? nullptr : x.creator(); }
+
+ private:
+  /// Walks backward: finds the users of each variable that leads to the outputs and requires a gradient.
+  void find_users(const std::vector<Variable>& outputs) {
+    std::vector<FunctionNode*> waiting;
+    std::unordered_set<FunctionNode*> seen;
+    for (const Variable& y : outputs)
+      if (y.creator()) waiting.push_back(y.creator());
+    while (!waiting.empty()) {
+      FunctionNode* f = waiting.back();
+      waiting.pop_back();
+      if (!seen.insert(f).second) continue;
+      for (int i = 0; i < f->input_count(); ++i) {
+        VariableNode& x = f->input(i);
+        if (!x.requires_grad()) continue;
+        users_[&x].push_back(f);
+        if (FunctionNode* const creator = creator_of(x); creator && !seen.count(creator)) waiting.push_back(creator);
+      }
+    }
+  }
+  /// Walks forward from the inputs along these users.
+  void find_needed(const std::vector<Variable>& inputs) {
+    std::vector<VariableNode*> waiting;
+    std::unordered_set<FunctionNode*> seen;
+    for (const Variable& x : inputs) waiting.push_back(&x.node());
+    while (!waiting.empty()) {
+      VariableNode* x = waiting.back();
+      waiting.pop_back();
+      needed_.insert(x);
+      const auto found = users_.find(x);
+      if (found == users_.end()) continue;
+      for (FunctionNode* f : found->second) {
+        if (!seen.insert(f).second) continue;
+        for (int i = 0; i < f->output_count(); ++i)
+          if (VariableNode* y = f->output(i); y && users_.count(y)) waiting.push_back(y);
+      }
+    }
+  }
+
+  std::unordered_set<VariableNode*> ends_, needed_;
+  std::unordered_map<VariableNode*, std::vector<FunctionNode*>> users_;
+};
+
+/// Returns the gradient that backpropagation starts from: ones, or the loss scale.
+Variable start_of(const Variable& y, const std::optional<Number>& loss_scale) {
+  const Array start = Array::empty(y.shape(), y.dtype(), y.device());
+  copyto(start, loss_scale.value_or(1.0).to_device(y.device()));
+  return Variable(start, false);
+}
+
 thread_local walk::Captured* captured = nullptr;
 
 }  // namespace
@@ -316,9 +378,7 @@ void walk::backward(const Variable& y, bool retain_grad, bool enable_double_back
       fail<ValueError>(
           "backward: a variable of shape {} has no gradient to start from; set its grad, or reduce it to one element",
           y.shape());
-    const Array one = Array::empty(y.shape(), y.dtype(), y.device());
-    copyto(one, loss_scale.value_or(1.0).to_device(y.device()));
-    start = Variable(one, false);
+    start = start_of(y, loss_scale);
   }
   y.set_grad_var(Variable());
   const auto scope = using_config(config.enable_backprop, enable_double_backprop);
@@ -351,62 +411,14 @@ std::vector<Variable> walk::grad(const std::vector<Variable>& outputs, const std
   if (!options.grad_inputs.empty() && options.grad_inputs.size() != inputs.size())
     fail<ValueError>("grad: {} grad_inputs were given for {} inputs", options.grad_inputs.size(), inputs.size());
 
-  std::unordered_set<VariableNode*> ends;
-  if (up_to_inputs)
-    for (const Variable& x : inputs) ends.insert(&x.node());
-  const auto creator_of = [&](VariableNode& x) { return ends.count(&x) ? nullptr : x.creator(); };
-
-  // 1. Backward enumeration: the users of each variable that leads to the outputs and requires a gradient.
-  std::unordered_map<VariableNode*, std::vector<FunctionNode*>> users;
-  {
-    std::vector<FunctionNode*> waiting;
-    std::unordered_set<FunctionNode*> seen;
-    for (const Variable& y : outputs)
-      if (y.creator()) waiting.push_back(y.creator());
-    while (!waiting.empty()) {
-      FunctionNode* f = waiting.back();
-      waiting.pop_back();
-      if (!seen.insert(f).second) continue;
-      for (int i = 0; i < f->input_count(); ++i) {
-        VariableNode& x = f->input(i);
-        if (!x.requires_grad()) continue;
-        users[&x].push_back(f);
-        if (FunctionNode* const creator = creator_of(x); creator && !seen.count(creator)) waiting.push_back(creator);
-      }
-    }
-  }
-  // 2. Forward enumeration: the variables on the paths from the inputs. Only they need a gradient.
-  std::unordered_set<VariableNode*> needed;
-  {
-    std::vector<VariableNode*> waiting;
-    std::unordered_set<FunctionNode*> seen;
-    for (const Variable& x : inputs) waiting.push_back(&x.node());
-    while (!waiting.empty()) {
-      VariableNode* x = waiting.back();
-      waiting.pop_back();
-      needed.insert(x);
-      const auto found = users.find(x);
-      if (found == users.end()) continue;
-      for (FunctionNode* f : found->second) {
-        if (!seen.insert(f).second) continue;
-        for (int i = 0; i < f->output_count(); ++i)
-          if (VariableNode* y = f->output(i); y && users.count(y)) waiting.push_back(y);
-      }
-    }
-  }
-  // 3. Backpropagation along these paths.
+  const Paths paths(outputs, inputs, up_to_inputs);
   const auto scope = using_config(config.enable_backprop, options.enable_double_backprop);
   GradTable grads(false);
   Agenda agenda;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Variable& y = outputs[i];
-    Variable gy = options.grad_outputs.empty() ? Variable() : options.grad_outputs[i];
-    if (!gy.defined()) {
-      const Array ones = Array::empty(y.shape(), y.dtype(), y.device());
-      copyto(ones, options.loss_scale.value_or(1.0).to_device(y.device()));
-      gy = Variable(ones, false);
-    }
-    grads.set(y.node(), gy);
+    const bool given = !options.grad_outputs.empty() && options.grad_outputs[i].defined();
+    grads.set(y.node(), given ? options.grad_outputs[i] : start_of(y, options.loss_scale));
     if (y.creator()) agenda.add(y.creator());
   }
   for (std::size_t i = 0; i < options.grad_inputs.size(); ++i)
@@ -424,7 +436,7 @@ std::vector<Variable> walk::grad(const std::vector<Variable>& outputs, const std
           result->second = gys[static_cast<std::size_t>(i)];
     targets.clear();
     for (int i = 0; i < f->input_count(); ++i)
-      if (f->input(i).requires_grad() && needed.count(&f->input(i))) targets.push_back(i);
+      if (paths.contains(f->input(i))) targets.push_back(i);
     if (targets.empty() || !any_defined(gys)) continue;
     Variables gxs = f->checked_backward(targets, gys);
     if (options.retain_grad) keep_output_grads(*f, gys);
@@ -433,7 +445,7 @@ std::vector<Variable> walk::grad(const std::vector<Variable>& outputs, const std
       if (!gxs[k].defined()) continue;
       VariableNode& x = f->input(targets[k]);
       grads.accumulate(x, std::move(gxs[k]));
-      if (FunctionNode* const creator = creator_of(x)) agenda.add(creator);
+      if (FunctionNode* const creator = paths.creator_of(x)) agenda.add(creator);
     }
   }
   std::vector<Variable> all;

@@ -5,6 +5,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/hooks.h"
 #include "catenary/autograd/walk.h"
+#include "catenary/core/axis_error.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/device/pool.h"
@@ -30,7 +31,7 @@ class ActiveHooks {
 
 void check_nan(const Array& a, const char* direction, const FunctionNode& f) {
   if (a.defined() && is_floating(a.dtype()) && isnan(a).any())
-    fail<ValueError>("a result is NaN in the {} computation of {}", direction, f.label());
+    fail<NanError>("NaN is detected on {} computation of {}", direction, f.label());
 }
 
 /// Adds the function's name to a device error.

@@ -33,7 +33,8 @@ VariableNode::~VariableNode() { detach(); }
 void VariableNode::set_data(Array array) {
   if (is_complex(array.dtype()))
     fail<DtypeError>(
-        "Variable: autograd takes no complex numbers, an array of {} was given; give it their parts (real, imag)",
+        "Variable: autograd does not support complex numbers, but the array has the dtype {}. Pass its real and "
+        "imaginary parts",
         array.dtype());
   dtype_ = array.dtype();
   shape_ = array.shape();

@@ -8,9 +8,13 @@ namespace catenary {
 Error::~Error() = default;
 ShapeError::~ShapeError() = default;
 AxisError::~AxisError() = default;
+ArgumentShapeError::~ArgumentShapeError() = default;
 DtypeError::~DtypeError() = default;
 IndexError::~IndexError() = default;
+IndexCountError::~IndexCountError() = default;
+EllipsisError::~EllipsisError() = default;
 ValueError::~ValueError() = default;
+NanError::~NanError() = default;
 OverflowError::~OverflowError() = default;
 LinAlgError::~LinAlgError() = default;
 DeviceError::~DeviceError() = default;

@@ -21,6 +21,14 @@ Json parse(std::string_view text, F refuse) {
   return Json::parse(text.begin(), text.end());
 }
 
+/// Calls `look(depth, event, value)` for each key and value of a JSON text, as Json::parse does with a callback. A zero
+/// byte ends the text. Throws Json::exception for a text that is not JSON.
+template <class Json, class F>
+void visit(std::string_view text, F look) {
+  const std::string_view whole = text.substr(0, text.find('\0'));
+  [[maybe_unused]] const Json value = Json::parse(whole.begin(), whole.end(), look);
+}
+
 /// Passes a text to `sax` piece by piece. Calls `sax.not_json(position, token)` for a NUL byte, counted from 1.
 template <class Json, class Sax>
 void sax_parse(std::string_view text, Sax& sax) {

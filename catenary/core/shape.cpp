@@ -79,7 +79,8 @@ Axes normalize_axes(const Axes& axes, int ndim, const char* what) {
   unsigned seen = 0;
   for (std::int64_t axis : axes) {
     const int a = normalize_axis(axis, ndim, what);
-    if (seen & (1u << a)) fail<ShapeError>("{}: duplicate value in axes: {} is named twice in {}", what, axis, axes);
+    if (seen & (1u << a))
+      fail<ArgumentShapeError>("{}: duplicate value in axes: {} is named twice in {}", what, axis, axes);
     seen |= 1u << a;
     result.push_back(a);
   }

@@ -95,7 +95,7 @@ Dataset make(const Cifar& d, const std::map<std::string, Content>& files, bool t
       const std::byte* start = content.data() + at;
       const int label = std::to_integer<int>(start[d.label_bytes - 1]);
       if (label >= d.classes)
-        fail<FileError>("{}/{}: at byte {}: the label {} is none of 0 to {}; the file is altered, {}", folder, name,
+        fail<FileError>("{}/{}: at byte {}: the label {} is not in 0 to {}; the file is altered, {}", folder, name,
                         at + d.label_bytes - 1, label, d.classes - 1, what_to_do(d));
       labels.push_back(label);
       images.push_back(start + d.label_bytes);

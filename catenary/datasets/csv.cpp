@@ -134,7 +134,7 @@ CsvDataset::CsvDataset(const std::string& path, const std::string& label, const 
     const auto found = number_of.find(text);
     if (found == number_of.end())
       fail_at_row(numbers.size(),
-                  fmt::format("'{}' is none of the classes {}", text, io::detail::listed(class_names_, ", ")));
+                  fmt::format("'{}' is not one of the classes {}", text, io::detail::listed(class_names_, ", ")));
     numbers.push_back(found->second);
   }
   labels_ = Array::from_host(numbers.data(), {table.rows}, Dtype::int32, Device());

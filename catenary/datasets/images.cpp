@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <limits>
 
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/parallel.h"
+#include "catenary/core/paths.h"
 #include "catenary/datasets/files.h"
 #include "catenary/io/identify.h"
 #include "catenary/io/jpeg.h"
@@ -71,7 +71,7 @@ Array read_image(const std::string& path, const ImageDatasetOptions& options) {
 namespace {
 
 std::string joined(const ImageDatasetOptions& options, const std::string& path) {
-  return (std::filesystem::path(options.root) / path).string();
+  return path_text(to_path(options.root) / to_path(path));
 }
 
 /// Removes entries with unreadable files and returns the error of each.

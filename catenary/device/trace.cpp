@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -17,6 +18,7 @@
 #include "catenary/core/format.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/kernel_launcher.h"
+#include "catenary/device/trace_work.h"
 #include "catenary/ops/op_names.h"
 
 namespace catenary {
@@ -167,6 +169,12 @@ void KernelLauncher::launch(const Device& device, const void* kernel, const Laun
   trace.count(device.backend(), device.index(), "user_kernel");
   trace.work(device.backend(), device.index(), {"user_kernel", {shape.group_count(), shape.items_of_group()}, 0},
              {"user_kernel"}, run);
+}
+
+void trace_work(const Device& device, const Work& work, const std::function<void()>& run) {
+  Trace& trace = Trace::instance();
+  if (!trace.any) return run();
+  trace.work(device.backend(), device.index(), work, {work.name}, run);
 }
 
 void trace_host(const Device& device, const char* what) {

@@ -144,6 +144,18 @@ struct Group::Sum {
   Dtype dtype;
   int divisor;
   std::size_t bytes(std::int64_t elements) const { return static_cast<std::size_t>(elements) * item; }
+
+  /// The data in pieces, each cut into slices.
+  struct Slices {
+    const Sum& sum;
+    std::int64_t piece;  ///< elements of a piece
+    int slices;
+
+    /// Returns the number of elements of piece i before slice k.
+    std::int64_t count(std::int64_t i, int k) const { return std::min(piece, sum.count - i * piece) * k / slices; }
+    std::size_t at(std::int64_t i, int k) const { return sum.bytes(i * piece + count(i, k)); }
+    std::size_t bytes(std::int64_t i, int k) const { return sum.bytes(count(i, k + 1) - count(i, k)); }
+  };
 };
 
 void Group::allreduce(const std::string& doing, const void* data, void* result, std::int64_t count, Dtype dtype,
@@ -206,15 +218,12 @@ void Group::allreduce_in_blocks(const Sum& sum) {
   constexpr std::size_t kLittle = std::size_t{16} << 10;
   const int n = size();
   const bool each_all = n == 2 || sum.bytes(sum.count) <= kLittle;
-  const int slices = each_all ? 1 : n, mine = each_all ? 0 : rank_;
-  const auto piece = static_cast<std::int64_t>(kPlace / sum.item);
-  const std::int64_t pieces = (sum.count + piece - 1) / piece, last = pieces - 1;
-  const auto cut = [&](std::int64_t i, int k) { return std::min(piece, sum.count - i * piece) * k / slices; };
-  const auto at = [&](std::int64_t i, int k) { return sum.bytes(i * piece + cut(i, k)); };
-  const auto bytes = [&](std::int64_t i, int k) { return sum.bytes(cut(i, k + 1) - cut(i, k)); };
+  const Sum::Slices cut{sum, static_cast<std::int64_t>(kPlace / sum.item), each_all ? 1 : n};
+  const int slices = cut.slices, mine = each_all ? 0 : rank_;
+  const std::int64_t pieces = (sum.count + cut.piece - 1) / cut.piece, last = pieces - 1;
   const auto place = [&](int rank, std::int64_t i, int k, bool of_sums = false) {
     const std::size_t number = static_cast<std::size_t>(i) % kPlaces + (of_sums ? kPlaces : 0);
-    return blocks.block(member(rank)) + number * kPlace + sum.bytes(cut(i, k));
+    return blocks.block(member(rank)) + number * kPlace + sum.bytes(cut.count(i, k));
   };
   std::vector<int> others, everybody;
   for (int step = 1; step < n; ++step) others.push_back(member((rank_ + step) % n));
@@ -233,20 +242,21 @@ void Group::allreduce_in_blocks(const Sum& sum) {
   std::vector<const void*> parts(static_cast<std::size_t>(n));
   const auto lay_down = [&](std::int64_t i) {
     for (int k = 0; k < slices; ++k)
-      if (each_all || k != rank_) std::memcpy(place(rank_, i, k), sum.data + at(i, k), bytes(i, k));
+      if (each_all || k != rank_) std::memcpy(place(rank_, i, k), sum.data + cut.at(i, k), cut.bytes(i, k));
     return tell();
   };
   const auto sum_up = [&](std::int64_t i) {
     for (int r = 0; r < n; ++r)
-      parts[static_cast<std::size_t>(r)] = r == rank_ ? sum.data + at(i, mine) : place(r, i, mine);
-    sum_in_order(sum.dtype, parts, sum.result + at(i, mine), cut(i, mine + 1) - cut(i, mine), sum.divisor);
+      parts[static_cast<std::size_t>(r)] = r == rank_ ? sum.data + cut.at(i, mine) : place(r, i, mine);
+    sum_in_order(sum.dtype, parts, sum.result + cut.at(i, mine), cut.count(i, mine + 1) - cut.count(i, mine),
+                 sum.divisor);
     if (each_all) return told;
-    std::memcpy(place(rank_, i, mine, true), sum.result + at(i, mine), bytes(i, mine));
+    std::memcpy(place(rank_, i, mine, true), sum.result + cut.at(i, mine), cut.bytes(i, mine));
     return tell();
   };
   const auto take = [&](std::int64_t i) {
     for (int k = 0; k < slices; ++k)
-      if (!each_all && k != rank_) std::memcpy(sum.result + at(i, k), place(k, i, k, true), bytes(i, k));
+      if (!each_all && k != rank_) std::memcpy(sum.result + cut.at(i, k), place(k, i, k, true), cut.bytes(i, k));
   };
 
   std::uint64_t laid = lay_down(0), summed = 0;  // steps that the other ranks have announced at this point

@@ -6,12 +6,14 @@
 #include "catenary/array/random.h"
 #include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
+#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/math_special.h"
+#include "catenary/functions/rows.h"
 #include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
@@ -42,11 +44,15 @@ struct Softmax : Unary<Softmax, keep::y> {
   static constexpr const char* kName = "Softmax";
   CT_ATTRIBUTES(axis)
   Array f(const Array& input) {
-    const Array given = as_float(input), x = as_dtype(given, wide_of(given.dtype()));
+    const Array given = as_float(input);
+    if (detail::has_softmax_rows(given, axis)) return detail::softmax_rows(SoftmaxOp::softmax, given, axis);
+    const Array x = as_dtype(given, wide_of(given.dtype()));
     const Array e = catenary::exp(x - x.max(axis, true));
     return as_dtype(e / e.sum(axis, true), given.dtype());
   }
   Variable df(const Variable& gy, const Variable&, const Variable& given) {
+    if (!config.enable_backprop && detail::has_softmax_rows(given.array(), axis))
+      return Variable(detail::softmax_rows_back(SoftmaxOp::softmax_back, given.array(), gy.array(), axis), false);
     const Variable y = cast(given, wide_of(given.dtype())), p = gy * y;
     return cast(p - y * sum(p, axis, true), given.dtype());
   }
@@ -57,11 +63,15 @@ struct LogSoftmax : Unary<LogSoftmax, keep::y> {
   static constexpr const char* kName = "LogSoftmax";
   CT_ATTRIBUTES(axis)
   Array f(const Array& input) {
-    const Array given = as_float(input), x = as_dtype(given, wide_of(given.dtype()));
+    const Array given = as_float(input);
+    if (detail::has_softmax_rows(given, axis)) return detail::softmax_rows(SoftmaxOp::log_softmax, given, axis);
+    const Array x = as_dtype(given, wide_of(given.dtype()));
     const Array shifted = x - x.max(axis, true);
     return as_dtype(shifted - catenary::log(catenary::exp(shifted).sum(axis, true)), given.dtype());
   }
   Variable df(const Variable& given, const Variable&, const Variable& y) {
+    if (!config.enable_backprop && detail::has_softmax_rows(y.array(), axis))
+      return Variable(detail::softmax_rows_back(SoftmaxOp::log_softmax_back, y.array(), given.array(), axis), false);
     const Variable gy = cast(given, wide_of(given.dtype()));
     return cast(gy - exp(cast(y, gy.dtype())) * sum(gy, axis, true), given.dtype());
   }
@@ -179,6 +189,15 @@ struct GELU : Wide<GELU> {
   static constexpr const char* kName = "GELU";
   static constexpr double kRoot = 0.70710678118654752440;     // sqrt(1 / 2)
   static constexpr double kDensity = 0.39894228040143267794;  // 1 / sqrt(2 pi)
+  Array f(const Array& input) {
+    const Array x = as_float(input);
+    return detail::has_gelu(x) ? detail::gelu_rows(x) : Wide::f(x);
+  }
+  Variable df(const Variable& gy, const Variable& x, const Variable& y) {
+    if (!config.enable_backprop && detail::has_gelu(x.array()))
+      return Variable(detail::gelu_rows(x.array(), gy.array()), false);
+    return Wide::df(gy, x, y);
+  }
   static Array value(const Array& x) { return x * (catenary::erf(x * kRoot) + 1.0) * 0.5; }
   static Variable slope(const Variable& x) { return (erf(x * kRoot) + 1.0) * 0.5 + x * exp(x * x * -0.5) * kDensity; }
 };
@@ -216,10 +235,10 @@ Variable along_channels(const Variable& x, const Variable& w, const char* what) 
     shape[i + 1] = w.shape(i);
   }
   if (!fits)
-    fail<ShapeError>("{} {} does not fit x {}: it must have x's extents from the second on", what, w.shape(),
+    fail<ShapeError>("{} {} does not fit x {}: it must have x's shape without its first axis", what, w.shape(),
                      x.shape());
   if (!is_floating(x.dtype()) || w.dtype() != x.dtype())
-    fail<DtypeError>("{} must be floating and of one dtype with x, not {} and {}", what, w.dtype(), x.dtype());
+    fail<DtypeError>("{} must be floating and have x's dtype, not {} and {}", what, w.dtype(), x.dtype());
   return reshape(w, shape);
 }
 
@@ -274,7 +293,7 @@ Variable silu(const Variable& x) { return apply(node<SiLU>(), x); }
 Variable swiglu(const Variable& gate, const Variable& x) {
   CT_DEFINED(gate, x);
   if (gate.shape() != x.shape())
-    fail<ShapeError>("swiglu: gate and x must be of one shape, not {} and {}", gate.shape(), x.shape());
+    fail<ShapeError>("swiglu: gate and x must have equal shapes, not {} and {}", gate.shape(), x.shape());
   return silu(gate) * x;
 }
 Variable hard_sigmoid(const Variable& x) { return apply(node<HardSigmoid>(), x); }
@@ -297,7 +316,7 @@ std::span<const Signature> detail::activation_signatures() {
       CT_SIGNATURE("activation.clipped_relu", clipped_relu, "x", "z"),
       CT_SIGNATURE("activation.leaky_relu", leaky_relu, "x", "slope"),
       CT_SIGNATURE("activation.elu", elu, "x", "alpha"),
-      CT_SIGNATURE("activation.selu", selu, "x", otherwise("alpha", 1.6732632423543772), "scale"),
+      CT_SIGNATURE("activation.selu", selu, "x", otherwise("alpha", kSeluAlpha), "scale"),
       CT_SIGNATURE("activation.prelu", prelu, "x", "W"),
       CT_SIGNATURE("activation.crelu", crelu, "x", "axis"),
       CT_SIGNATURE("activation.softplus", softplus, "x", "beta"),

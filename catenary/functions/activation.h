@@ -25,9 +25,11 @@ CT_API Variable relu6(const Variable& x);
 CT_API Variable leaky_relu(const Variable& x, double slope = 0.2);
 /// Returns x, or alpha * (exp(x) - 1) where x < 0. (chainer.functions.elu) (Clevert, Unterthiner and Hochreiter 2015)
 CT_API Variable elu(const Variable& x, double alpha = 1.0);
+/// The alpha with which selu() preserves mean 0 and variance 1.
+inline constexpr double kSeluAlpha = 1.6732632423543772;
 /// Returns scale * elu(x, alpha). The defaults preserve mean 0 and variance 1. (chainer.functions.selu) (Klambauer et
 /// al. 2017)
-CT_API Variable selu(const Variable& x, double alpha = 1.6732632423543772, double scale = 1.0507009873554805);
+CT_API Variable selu(const Variable& x, double alpha = kSeluAlpha, double scale = 1.0507009873554805);
 /// Returns x, or W * x where x < 0. W's shape must equal the shape of x's axes from the second on, as many as W has.
 /// Throws ShapeError. (chainer.functions.prelu) (He et al. 2015)
 CT_API Variable prelu(const Variable& x, const Variable& W);

@@ -4,6 +4,7 @@
 #include "catenary/array/pad.h"
 #include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
+#include "catenary/core/axis_error.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/linear_map.h"
@@ -111,7 +112,7 @@ Variable swapaxes(const Variable& x, int axis1, int axis2) {
 Variable moveaxis(const Variable& x, const Axes& source, const Axes& destination) {
   CT_DEFINED(x);
   if (source.size() != destination.size())
-    fail<ShapeError>("moveaxis: source {} and destination {} must be of one length", source, destination);
+    fail<ArgumentShapeError>("moveaxis: source {} and destination {} must have equal lengths", source, destination);
   const Axes from = normalize_axes(source, x.ndim(), "moveaxis"),
              to = normalize_axes(destination, x.ndim(), "moveaxis");
   Axes axes = Axes::filled(x.ndim(), -1);
@@ -151,7 +152,7 @@ Variable squeeze(const Variable& x, const AxisArg& axis) {
     if (x.shape(static_cast<int>(i)) == 1) {
       dropped[static_cast<std::size_t>(i)] = true;
     } else if (!axis.all()) {
-      fail<ShapeError>("squeeze: axis {} of {} is not of extent 1", i, x.shape());
+      fail<ArgumentShapeError>("squeeze: axis {} of {} must have size 1", i, x.shape());
     }
   }
   Shape shape;
@@ -193,7 +194,7 @@ Variables broadcast(const std::vector<Variable>& xs) {
 Variable as_strided(const Variable& x, const Shape& shape, const Strides& strides, std::int64_t offset) {
   CT_DEFINED(x);
   if (shape.size() != strides.size())
-    fail<ShapeError>("as_strided: shape {} and strides {} must be of one length", shape, strides);
+    fail<ShapeError>("as_strided: shape {} and strides {} must have equal lengths", shape, strides);
   std::int64_t first = offset, last = offset;
   for (int i = 0; i < shape.size(); ++i) (strides[i] < 0 ? first : last) += strides[i] * (shape[i] - 1);
   if (shape.product() > 0 && (first < 0 || last >= x.size()))
@@ -292,8 +293,16 @@ std::span<const Signature> detail::array_axes_signatures() {
       CT_SIGNATURE("array.flip", flip, values("x"), "axis"),
       CT_SIGNATURE("array.fliplr", fliplr, values("a")),
       CT_SIGNATURE("array.flipud", flipud, values("a")),
-      CT_SIGNATURE("array.broadcast", broadcast, values("*args")),
-      CT_SIGNATURE("array.as_strided", as_strided, values("x"), "shape", "strides", "storage_offset"),
+      signature_of(
+          "chainer.functions.array.broadcast.broadcast",  // of a single array Chainer returns the array, not a tuple
+          [](const std::vector<Variable>& xs) { return xs.size() > 1 ? broadcast(xs) : Variables(); }, values("*args")),
+      signature_of(
+          "chainer.functions.array.as_strided.as_strided",  // Chainer's strides are those of memory
+          [](const Variable& x, const Shape& shape, const Strides& strides, std::int64_t offset) {
+            const bool taken = !x.defined() || (x.array().is_contiguous() && is_floating(x.dtype()));
+            return taken ? as_strided(x, shape, strides, offset) : Variable();
+          },
+          values("x"), "shape", "strides", otherwise("storage_offset", 0)),
       CT_SIGNATURE("array.depth2space", depth2space, values("X"), "r"),
       CT_SIGNATURE("array.space2depth", space2depth, values("X"), "r"),
       signature_of(

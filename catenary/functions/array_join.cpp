@@ -1,11 +1,14 @@
 // Functions of functions/array.h that join, split and pick.
 
+#include <algorithm>
+
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/sorting.h"
 #include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
+#include "catenary/core/axis_error.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
@@ -141,7 +144,7 @@ class PadSequence : public FunctionNode {
     Shape shape = xs[0].shape();
     for (const Array& x : xs)
       if (Shape(x.shape().data() + 1, x.ndim() - 1) != Shape(shape.data() + 1, shape.size() - 1))
-        fail<ShapeError>("pad_sequence: {} and {} may differ in their first extents only", shape, x.shape());
+        fail<ShapeError>("pad_sequence: the shapes {} and {} may differ in the first axis only", shape, x.shape());
     shape[0] = length_.value_or(longest);
     shape.insert(0, in.size());
     const Array y = catenary::detail::filled(shape, padding_, xs[0].dtype(), xs[0].device());
@@ -248,8 +251,8 @@ class ScatterAdd : public FunctionNode {
     const Array x = arrays_of(in, "scatter_add")[0];
     const Shape picked = x.get(indices_).shape();
     if (in[1].shape() != picked)
-      fail<ShapeError>("scatter_add: b must be {}, as the indices of a {} pick, not {}", picked, x.shape(),
-                       in[1].shape());
+      fail<ArgumentShapeError>("scatter_add: b must be {}, as the indices of a {} pick, not {}", picked, x.shape(),
+                               in[1].shape());
     const Dtype sums = catenary::detail::dtype_of_sums(x.dtype(), indices_);
     const Array y = sums == x.dtype() ? x.copy() : x.astype(sums);
     catenary::scatter_add(y, indices_, in[1]);
@@ -292,10 +295,14 @@ Variable Diagonal::df(const Variable& gy, const Variable&, const Variable&) {
   return catenary::apply(node<DiagonalGrad>(offset, axis1, axis2, input_shape(0)), gy);
 }
 
-/// Adds axes up to at least two or three, as numpy.vstack and numpy.dstack do.
-std::vector<Variable> with_axes(const std::vector<Variable>& xs, int ndim) {
+/// Adds axes up to at least two or three, as numpy.vstack and numpy.dstack do. Throws ShapeError if numbers of axes
+/// differ, as Chainer does.
+std::vector<Variable> with_axes(const char* function, const std::vector<Variable>& xs, int ndim) {
   std::vector<Variable> ys;
   for (const Variable& x : xs) {
+    if (x.ndim() != xs[0].ndim())
+      fail<ShapeError>("{}: all arrays must have {} axes like the first, {}, not {}", function, xs[0].ndim(),
+                       xs[0].shape(), x.shape());
     Shape shape = x.shape();
     if (shape.empty()) shape.push_back(1);
     if (shape.size() == 1 && ndim > 1) shape.insert(0, 1);
@@ -320,19 +327,24 @@ Variable stack(const std::vector<Variable>& xs, int axis) {
 Variable hstack(const std::vector<Variable>& xs) {
   CT_DEFINED(xs);
   check_any(xs, "hstack");
-  const std::vector<Variable> rows = with_axes(xs, 1);
+  const std::vector<Variable> rows = with_axes("hstack", xs, 1);
   return concat(rows, rows[0].ndim() == 1 ? 0 : 1);
 }
 Variable vstack(const std::vector<Variable>& xs) {
   CT_DEFINED(xs);
-  return concat(with_axes(xs, 2), 0);
+  return concat(with_axes("vstack", xs, 2), 0);
 }
 Variable dstack(const std::vector<Variable>& xs) {
   CT_DEFINED(xs);
-  return concat(with_axes(xs, 3), 2);
+  return concat(with_axes("dstack", xs, 3), 2);
 }
 Variables split_axis(const Variable& x, const Sections& sections, int axis) {
   CT_DEFINED(x);
+  const std::vector<std::int64_t>& positions = sections.positions();
+  const auto unsorted = std::is_sorted_until(positions.begin(), positions.end());
+  if (config.debug && unsorted != positions.end())
+    fail<ValueError>("split_axis: in debug mode, positions must be sorted, but {} follows {}", *unsorted,
+                     *(unsorted - 1));
   return apply_all(node<SplitAxis>(sections, axis), x);
 }
 Variables separate(const Variable& x, int axis) {
@@ -406,10 +418,13 @@ std::span<const Signature> detail::array_join_signatures() {
       CT_SIGNATURE("array.pad_sequence", pad_sequence, values("xs"), otherwise("length", std::nullopt), "padding"),
       signature_of(
           "chainer.functions.array.where.where",
-          [](const Variable& condition, const Variable& x, const Variable& y) { return where(condition, x, y); },
+          [](const Variable& condition, const Variable& x, const Variable& y) {
+            return !condition.defined() || condition.dtype() == Dtype::bool_ ? where(condition, x, y) : Variable();
+          },
           labels("condition"), values("x"), values("y")),
-      CT_SIGNATURE("array.select_item", select_item, values("x"), labels("t")),
-      CT_SIGNATURE("array.permutate", permutate, values("x"), labels("indices"), otherwise("axis", 0), "inv"),
+      refusing_labels(CT_SIGNATURE("array.select_item", select_item, values("x"), labels("t"))),
+      refusing_labels(
+          CT_SIGNATURE("array.permutate", permutate, values("x"), labels("indices"), otherwise("axis", 0), "inv")),
       CT_SIGNATURE("array.diagonal", diagonal, values("x"), otherwise("offset", 0), otherwise("axis1", 0), "axis2"),
   };
   return all;

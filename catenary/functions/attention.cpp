@@ -179,8 +179,9 @@ void check(const Variable& q, const Variable& k, const Variable& v, const Attent
         "{}: q must be (batch…, heads, L, E), k (batch…, groups, S, E) and v (batch…, groups, S, F), not {}, {} and {}",
         kName, q.shape(), k.shape(), v.shape());
   if (k.shape(n - 1) != q.shape(n - 1) || v.shape(n - 2) != k.shape(n - 2))
-    fail<ShapeError>("{}: k must have q's last extent and as many keys as v has values, not {}, for q {} and v {}",
-                     kName, k.shape(), q.shape(), v.shape());
+    fail<ShapeError>(
+        "{}: k must have the last axis of q and one key for each value of v, not the shape {}, for q {} and v {}",
+        kName, k.shape(), q.shape(), v.shape());
   if (n > 2) {
     const std::int64_t heads = q.shape(n - 3), groups = k.shape(n - 3);
     if (v.shape(n - 3) != groups || (groups == 0 ? heads != 0 : heads % groups != 0))

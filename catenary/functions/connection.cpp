@@ -52,6 +52,7 @@ class LinearFunction : public FunctionNode {
 template <class... B>
 Variable linear_of(const Variable& x, const Variable& W, int given, const B&... b) {
   const int n_batch_axes = given < 0 ? given + x.ndim() : given;
+  if (x.ndim() < 2) fail<ShapeError>("linear: x must have at least 2 axes (batch, inputs), not {}", x.shape());
   if (n_batch_axes < 1 || n_batch_axes >= x.ndim())
     fail<ValueError>(
         "linear: n_batch_axes must be at least 1 and less than x's {} axes (or negative: -1 for all but the last), not "
@@ -64,8 +65,8 @@ Variable linear_of(const Variable& x, const Variable& W, int given, const B&... 
   for (int i = n_batch_axes; i < x.ndim(); ++i) columns *= x.shape(i);
   if (W.ndim() == 2 && W.shape(1) != columns && W.shape(1) == x.shape(x.ndim() - 1))
     fail<ShapeError>(
-        "linear: x {} has {} inputs behind its n_batch_axes = {}, W {} takes {}, as many as x's last axis has: with "
-        "n_batch_axes = -1 that axis alone is the input",
+        "linear: x {} has {} inputs after n_batch_axes = {}, but W {} takes {}, which is the size of x's last axis. "
+        "With n_batch_axes = -1 only that axis is the input",
         x.shape(), columns, given, W.shape(), W.shape(1));
   const Variable y = apply(node<LinearFunction>(), reshape(x, {rows, columns}), W, b...);
   if (n_batch_axes == 1) return y;

@@ -9,6 +9,7 @@
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_matrix.h"
 #include "catenary/functions/signature_row.h"
+#include "catenary/functions/window_axes.h"
 
 namespace catenary::functions {
 
@@ -118,8 +119,7 @@ Shape last_axes(const Shape& shape) { return Shape(shape.data() + 2, shape.size(
 /// 0 and 1 are input and output channels.
 Window checked_window(const char* function, int axes, const Variable& x, const Variable& W, const Shape& stride,
                       const Shape& pad, const Shape& dilate, std::int64_t groups, const char* W_axes) {
-  if (x.ndim() != axes + 2)
-    fail<ShapeError>("{}: x must have {} axes (n, channels, extents...), not {}", function, axes + 2, x.shape());
+  detail::check_window_axes(function, axes, x);
   if (W.ndim() != x.ndim())
     fail<ShapeError>("{}: W must have {} axes ({}, taps...), not {}", function, x.ndim(), W_axes, W.shape());
   if (x.dtype() != W.dtype() || !is_floating(x.dtype()))

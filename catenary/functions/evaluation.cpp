@@ -73,7 +73,7 @@ Variable binary_accuracy(const Variable& y, const Variable& t) {
   if (!is_floating(y.dtype())) fail<DtypeError>("binary_accuracy: y must be floating, not {}", y.dtype());
   detail::check_integers("binary_accuracy", "t", t.array());
   if (y.shape() != t.shape())
-    fail<ShapeError>("binary_accuracy: y and t must be of one shape, not {} and {}", y.shape(), t.shape());
+    fail<ShapeError>("binary_accuracy: y and t must have equal shapes, not {} and {}", y.shape(), t.shape());
   const detail::Labels known{"binary_accuracy", "t", t.array(), 2, -1};
   known.check<ValueError>();
   const Array count = catenary::maximum(known.counted().sum(), 1);
@@ -128,7 +128,7 @@ Variable r2_score(const Variable& pred, const Variable& truth, Multioutput multi
   if (!is_floating(pred.dtype()) || !is_floating(truth.dtype()))
     fail<DtypeError>("r2_score: both must be floating, not {} and {}", pred.dtype(), truth.dtype());
   if (pred.shape() != truth.shape() || pred.ndim() == 0)
-    fail<ShapeError>("r2_score: both must be of one shape with an axis at least, not {} and {}", pred.shape(),
+    fail<ShapeError>("r2_score: both must have equal shapes with at least one axis, not {} and {}", pred.shape(),
                      truth.shape());
   const auto wide = [](const Variable& v) { return as_dtype(v.array(), promote(v.dtype(), Dtype::float32)); };
   const Array p = wide(pred), t = wide(truth);

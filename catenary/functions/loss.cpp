@@ -15,6 +15,7 @@
 #include "catenary/functions/in_float32.h"
 #include "catenary/functions/labels.h"
 #include "catenary/functions/masked.h"
+#include "catenary/functions/rows.h"
 #include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
@@ -32,17 +33,8 @@ class SoftmaxCrossEntropy : public FunctionNode {
     const Array &x = in[0], &t = in[1];
     check(x, t);
     retain_inputs({0});
-    // 16-bit scores are computed in float32, because close numbers are subtracted below
     const Dtype wide = promote(x.dtype(), Dtype::float32);
-    const Array largest = as_dtype(x.max(1, true), wide);
-    log_z_ = largest + catenary::log(catenary::exp(as_dtype(x, wide) - largest).sum(1, true));
-    const detail::Labels labels{"softmax_cross_entropy", "t", t, x.shape(1), options_.ignore_label};
-    const Array of_label = labels.pick([&](const Array& classes) {
-      labels_ = expand(classes);
-      return catenary::take_along_axis(x, labels_, 1);
-    });
-    counted_ = expand(labels.counted());
-    Array losses = log_z_ - as_dtype(of_label, wide);
+    Array losses = losses_of(x, {"softmax_cross_entropy", "t", t, x.shape(1), options_.ignore_label}, wide);
     if (options_.class_weight.defined()) {
       weight_ = catenary::take(options_.class_weight.to_device(x.device()).astype(wide), labels_);
       losses = losses * weight_;
@@ -60,6 +52,8 @@ class SoftmaxCrossEntropy : public FunctionNode {
   }
 
   Variables backward(Targets targets, Grads gys) override {
+    if (!config.enable_backprop && marked_.defined())
+      return gradients(targets, [&](int i) { return i == 0 ? Variable(of_rows(gys[0].array()), false) : Variable(); });
     const Shape& shape = input_shape(0);
     Shape column = Shape::filled(static_cast<int>(shape.size()) - 1, 1);
     column[0] = shape[1];
@@ -92,6 +86,32 @@ class SoftmaxCrossEntropy : public FunctionNode {
     if (w.defined() && !is_floating(w.dtype()))
       fail<DtypeError>("softmax_cross_entropy: class_weight must be floating, not {}", w.dtype());
   }
+  /// Computes log_z_ and the losses of examples before weights, and finds the labels. 16-bit scores are computed in
+  /// float32, because close numbers are subtracted.
+  Array losses_of(const Array& x, const detail::Labels& labels, Dtype wide) {
+    counted_ = expand(labels.counted());
+    if (detail::has_softmax_rows(x, 1)) {
+      labels_ = labels.pick([](const Array& classes) { return expand(classes); });
+      marked_ = catenary::where(counted_, labels_, -1);
+      const detail::CrossEntropyRows rows = detail::cross_entropy_rows(x, marked_);
+      log_z_ = rows.log_z;
+      return rows.losses;
+    }
+    const Array largest = as_dtype(x.max(1, true), wide);
+    log_z_ = largest + catenary::log(catenary::exp(as_dtype(x, wide) - largest).sum(1, true));
+    const Array of_label = labels.pick([&](const Array& classes) {
+      labels_ = expand(classes);
+      return catenary::take_along_axis(x, labels_, 1);
+    });
+    return log_z_ - as_dtype(of_label, wide);
+  }
+  /// Returns the gradient of x by functions of rows.
+  Array of_rows(const Array& gy) const {
+    Array factors = as_dtype(options_.reduce == Reduce::no ? gy.reshape(log_z_.shape()) : gy, log_z_.dtype());
+    if (weight_.defined()) factors = factors * weight_;
+    if (scale_.defined()) factors = factors * scale_;
+    return detail::cross_entropy_rows_back(input(0).data(), marked_, log_z_, factors);
+  }
   /// Reshapes [n, d…] to [n, 1, d…].
   static Array expand(const Array& t) {
     Shape shape = t.shape();
@@ -102,6 +122,7 @@ class SoftmaxCrossEntropy : public FunctionNode {
   SoftmaxCrossEntropyOptions options_;
   Array log_z_;    // log(sum(exp(x))), [n, 1, d…]
   Array labels_;   // t as int64, 0 where ignored, [n, 1, d…]
+  Array marked_;   // the same, but -1 where ignored; undefined without functions of rows
   Array counted_;  // where labels are not ignored, [n, 1, d…]
   Array weight_;   // weight of the label's class, [n, 1, d…], or undefined
   Array scale_;    // 0-d, or undefined
@@ -127,18 +148,19 @@ Variable softmax_cross_entropy(const Variable& x, const Variable& t, const Softm
 
 std::span<const Signature> detail::loss_signatures() {
   static const Signature all[] = {
-      signature_of(
+      refusing_labels(signature_of(
           "chainer.functions.loss.softmax_cross_entropy.softmax_cross_entropy",
-          [](const Variable& x, const Variable& t, bool normalize, bool, const std::optional<Array>& class_weight,
-             std::int64_t ignore_label, Reduce reduce, bool, const std::string& soft_target_loss) {
+          [](const Variable& x, const Variable& t, bool normalize, bool cache_score,
+             const std::optional<Array>& class_weight, std::int64_t ignore_label, Reduce reduce, bool,
+             const std::string& soft_target_loss) {
             const bool is_divergence = soft_target_loss == "kl-divergence";
             if (!is_divergence && soft_target_loss != "cross-entropy") return Variable();
             return softmax_cross_entropy(
-                x, t, {normalize, ignore_label, class_weight.value_or(Array()), reduce, is_divergence});
+                x, t, {normalize, ignore_label, class_weight.value_or(Array()), reduce, is_divergence, cache_score});
           },
           "x", values("t"), otherwise("normalize", true), otherwise("cache_score", true),
           otherwise("class_weight", std::nullopt), otherwise("ignore_label", -1), otherwise("reduce", Reduce::mean),
-          otherwise("enable_double_backprop", false), otherwise("soft_target_loss", "cross-entropy")),
+          otherwise("enable_double_backprop", false), otherwise("soft_target_loss", "cross-entropy"))),
   };
   return all;
 }

@@ -27,8 +27,10 @@ struct SoftmaxCrossEntropyOptions {
   /// For probabilities as targets: compute sum(t * (log(t + 1e-7) - log(softmax(x)))) instead of -sum(t *
   /// log(softmax(x))).
   bool kl_divergence = false;
+  /// In Python, give out softmax(x) as y.creator.y. The loss does not depend on it.
+  bool cache_score = true;
 };
-CT_FIELDS(SoftmaxCrossEntropyOptions, normalize, ignore_label, class_weight, reduce, kl_divergence)
+CT_FIELDS(SoftmaxCrossEntropyOptions, normalize, ignore_label, class_weight, reduce, kl_divergence, cache_score)
 
 /// Computes the cross entropy of softmax(x) and labels: x [n, classes, d…], integers t [n, d…]. t may also be
 /// probabilities of x's shape, which get no gradient and for which ignored labels, weights and normalize are not used.

@@ -36,7 +36,7 @@ class SigmoidCrossEntropy : public FunctionNode {
     if (!is_floating(x.dtype())) fail<DtypeError>("sigmoid_cross_entropy: x must be floating, not {}", x.dtype());
     detail::check_integers("sigmoid_cross_entropy", "t", t);
     if (x.shape() != t.shape())
-      fail<ShapeError>("sigmoid_cross_entropy: x and t must be of one shape, not {} and {}", x.shape(), t.shape());
+      fail<ShapeError>("sigmoid_cross_entropy: x and t must have equal shapes, not {} and {}", x.shape(), t.shape());
     const detail::Labels labels{"sigmoid_cross_entropy", "t", t, 2, -1};
     labels.check<ValueError>();
     retain_inputs({0, 1});
@@ -227,8 +227,17 @@ std::span<const Signature> detail::metric_loss_signatures() {
       CT_SIGNATURE("loss.triplet", triplet, "anchor", "positive", "negative", otherwise("margin", 0.2), "reduce"),
       CT_SIGNATURE("loss.cross_covariance", cross_covariance, "y", "z", "reduce"),
       CT_SIGNATURE("loss.decov", decov, "h", "reduce"),
-      CT_SIGNATURE("loss.discriminative_loss", discriminative_margin_based_clustering_loss, "embeddings",
-                   labels("labels"), "delta_v", "delta_d", "max_embedding_dim", options("...")),
+      signature_of(
+          "chainer.functions.loss.discriminative_loss.discriminative_margin_based_clustering_loss",
+          [](const Variable& embeddings, const Variable& t, double delta_v, double delta_d, int max_embedding_dim,
+             const ClusteringLossOptions& options) {
+            // in Chainer, pixels with labels above max_embedding_dim belong to no instance
+            const Variable known =
+                t.defined() ? Variable(catenary::maximum(t.array(), 0) * (t.array() <= max_embedding_dim), false) : t;
+            return discriminative_margin_based_clustering_loss(embeddings, known, delta_v, delta_d, max_embedding_dim,
+                                                               options);
+          },
+          "embeddings", labels("labels"), "delta_v", "delta_d", "max_embedding_dim", options("...")),
   };
   return all;
 }

@@ -19,7 +19,7 @@ namespace {
 
 void check_words(const Variable& x, const Variable& t, const Variable& W, const char* what) {
   if (x.dtype() != W.dtype() || !is_floating(x.dtype()))
-    fail<DtypeError>("{}: x and W must be of one floating dtype, not {} and {}", what, x.dtype(), W.dtype());
+    fail<DtypeError>("{}: x and W must have equal floating dtypes, not {} and {}", what, x.dtype(), W.dtype());
   detail::check_integers(what, "t", t.array());
   if (x.ndim() != 2 || W.ndim() != 2 || x.shape(1) != W.shape(1) || t.shape() != Shape{x.shape(0)})
     fail<ShapeError>("{}: x must be (n, d), t (n,) and W (classes, d), not {}, {} and {}", what, x.shape(), t.shape(),

@@ -8,7 +8,9 @@
 #include "catenary/array/linalg.h"
 #include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
+#include "catenary/core/axis_error.h"
 #include "catenary/core/format.h"
+#include "catenary/functions/in_float32.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/signature_row.h"
 
@@ -169,7 +171,7 @@ Variable batch_matmul(const Variable& a, const Variable& b, bool transa, bool tr
 Variable tensordot(const Variable& a, const Variable& b, int axes) {
   CT_DEFINED(a, b);
   if (axes < 0 || axes > a.ndim() || axes > b.ndim())
-    fail<ShapeError>("tensordot: {} axes do not fit {} and {}", axes, a.shape(), b.shape());
+    fail<ArgumentShapeError>("tensordot: {} axes do not fit {} and {}", axes, a.shape(), b.shape());
   Axes last, first;
   for (int i = 0; i < axes; ++i) {
     last.push_back(a.ndim() - axes + i);
@@ -185,7 +187,7 @@ Variable tensordot(const Variable& a, const Variable& b, const Axes& a_axes, con
   for (int i = 0; fits && i < summed_a.size(); ++i)
     fits = a.shape(static_cast<int>(summed_a[i])) == b.shape(static_cast<int>(summed_b[i]));
   if (!fits)
-    fail<ShapeError>("tensordot: axes {} of {} do not fit axes {} of {}", a_axes, a.shape(), b_axes, b.shape());
+    fail<ArgumentShapeError>("tensordot: axes {} of {} do not fit axes {} of {}", a_axes, a.shape(), b_axes, b.shape());
   // as a single matrix product
   const auto has = [](const Axes& axes, int i) { return std::find(axes.begin(), axes.end(), i) != axes.end(); };
   Axes order_a, order_b = summed_b;
@@ -315,21 +317,25 @@ Variable einsum(std::string_view subscripts, const std::vector<Variable>& operan
 Variable inv(const Variable& a) {
   CT_DEFINED(a);
   check_square(a, 2, "inv");
+  if (const auto narrow = detail::in_float32(inv, a)) return *narrow;
   return inverse(a);
 }
 Variable batch_inv(const Variable& a) {
   CT_DEFINED(a);
   check_square(a, 3, "batch_inv");
+  if (const auto narrow = detail::in_float32(batch_inv, a)) return *narrow;
   return inverse(a);
 }
 Variable det(const Variable& a) {
   CT_DEFINED(a);
   check_square(a, 2, "det");
+  if (const auto narrow = detail::in_float32(det, a)) return *narrow;
   return apply(node<Det>(), a);
 }
 Variable batch_det(const Variable& a) {
   CT_DEFINED(a);
   check_square(a, 3, "batch_det");
+  if (const auto narrow = detail::in_float32(batch_det, a)) return *narrow;
   return apply(node<Det>(), a);
 }
 Variable cholesky(const Variable& a) {

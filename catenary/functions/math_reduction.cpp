@@ -279,7 +279,8 @@ Variable batch_l2_norm_squared(const Variable& x) {
   CT_DEFINED(x);
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return batch_l2_norm_squared(a); }, x))
     return *narrow;
-  if (x.ndim() == 0) fail<ShapeError>("batch_l2_norm_squared: x must have a batch axis");
+  if (x.ndim() < 2)
+    fail<ShapeError>("batch_l2_norm_squared: x must have a batch axis and other axes, not {}", x.shape());
   Axes axes;
   for (int i = 1; i < x.ndim(); ++i) axes.push_back(i);
   return sum(square(x), axes);

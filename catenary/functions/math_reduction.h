@@ -32,7 +32,7 @@ CT_API Variable cumsum(const Variable& x, const std::optional<int>& axis = {});
 /// Returns the running product along an axis, or of the flattened array. The gradient is correct also for elements of
 /// 0. (chainer.functions.cumprod)
 CT_API Variable cumprod(const Variable& x, const std::optional<int>& axis = {});
-/// Returns the sum of squares of each example: x [n, d…] gives [n]. Throws ShapeError for a 0-d x.
+/// Returns the sum of squares of each example: x [n, d…] gives [n]. Throws ShapeError if x has one axis or none.
 /// (chainer.functions.batch_l2_norm_squared)
 CT_API Variable batch_l2_norm_squared(const Variable& x);
 

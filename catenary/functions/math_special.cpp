@@ -60,6 +60,7 @@ struct Ndtri : Unary<Ndtri, keep::y> {
 };
 struct LogNdtr : Unary<LogNdtr, keep::x> {
   static constexpr const char* kName = "LogNdtr";
+  std::string label() const override { return "log_ndtr"; }
   static Array f(const Array& x) { return catenary::log_ndtr(as_float(x)); }
   static Variable df(const Variable& gy, const Variable& x, const Variable&) {
     return gy * std::sqrt(2 / std::numbers::pi) / erfcx(x / -std::numbers::sqrt2);

@@ -63,9 +63,9 @@ Variable dropout(const Variable& x, double ratio, const DropoutOptions& options)
 Variable gaussian(const Variable& mean, const Variable& ln_var, const GaussianOptions& options) {
   CT_DEFINED(mean, ln_var);
   if (mean.shape() != ln_var.shape())
-    fail<ShapeError>("gaussian: mean and ln_var must be of one shape, not {} and {}", mean.shape(), ln_var.shape());
+    fail<ShapeError>("gaussian: mean and ln_var must have equal shapes, not {} and {}", mean.shape(), ln_var.shape());
   if (mean.dtype() != ln_var.dtype() || !is_floating(mean.dtype()))
-    fail<DtypeError>("gaussian: mean and ln_var must be of one floating dtype, not {} and {}", mean.dtype(),
+    fail<DtypeError>("gaussian: mean and ln_var must have equal floating dtypes, not {} and {}", mean.dtype(),
                      ln_var.dtype());
   if (options.eps.defined() && options.eps.shape() != mean.shape())
     fail<ShapeError>("gaussian: eps must be {} as mean, not {}", mean.shape(), options.eps.shape());
@@ -87,7 +87,7 @@ Variable zoneout(const Variable& h, const Variable& x, double ratio) {
   CT_DEFINED(h, x);
   if (!(ratio >= 0 && ratio <= 1)) fail<ValueError>("zoneout: ratio must be in [0, 1], not {}", ratio);
   if (h.shape() != x.shape())
-    fail<ShapeError>("zoneout: h and x must be of one shape, not {} and {}", h.shape(), x.shape());
+    fail<ShapeError>("zoneout: h and x must have equal shapes, not {} and {}", h.shape(), x.shape());
   return config.train ? where(kept(x.shape(), ratio, x.device()), x, h) : x;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "catenary/array/axes.h"
@@ -18,6 +19,8 @@
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_elementwise.h"
 #include "catenary/functions/math_reduction.h"
+#include "catenary/functions/normalization_rows.h"
+#include "catenary/functions/rows.h"
 #include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
@@ -76,7 +79,10 @@ struct Correction {
 };
 CT_FIELDS(Correction, r, d)
 /// Receives the statistics of x and may return a correction.
-using SeeStatistics = std::function<Correction(const Statistics&)>;
+struct SeeStatistics {
+  std::function<Correction(const Statistics&)> call;
+  bool corrects = true;  ///< false if it never returns a correction
+};
 
 /// y = (x - mean) * inv_std * gamma + beta, where mean and inv_std are statistics of x over axes, and gamma and beta
 /// broadcast to x. With a correction, y = ((x - mean) * inv_std * r + d) * gamma + beta.
@@ -94,10 +100,15 @@ class Standardization : public FunctionNode {
   Arrays forward(Inputs in) override {
     retain_inputs({0, 1});
     const Array &x = in[0], &gamma = in[1], &beta = in[2];
-    const Statistics s = statistics_of(x, axes_, eps_, wide_dtype(name_, x.dtype(), gamma.dtype()), over_);
+    const Dtype wide = wide_dtype(name_, x.dtype(), gamma.dtype());
+    if (!over_ && !correction_.r.defined() && !(see_.call && see_.corrects) && !x.shape().empty() &&
+        wide == detail::dtype_of_statistics(x))
+      groups_ = detail::row_groups(x, axes_, gamma.shape());
+    if (groups_) return by_rows(x, gamma, beta);
+    const Statistics s = statistics_of(x, axes_, eps_, wide, over_);
     mean_ = s.mean;
     inv_std_ = s.inv_std;
-    if (see_) correction_ = std::exchange(see_, nullptr)(s);
+    if (see_.call) correction_ = std::exchange(see_.call, nullptr)(s);
     const Array shift = correction_.d.defined() ? beta + gamma * correction_.d : beta;
     return ((x.astype(dtype()) - mean_) * (inv_std_ * scale_of(gamma)) + shift).astype(x.dtype());
   }
@@ -106,6 +117,12 @@ class Standardization : public FunctionNode {
       return gradients(targets, [&](int i) {
         return Variable(catenary::detail::filled(input_shape(i), 0, input_dtype(i), input(0).data().device()), false);
       });
+    if (!config.enable_backprop && groups_) {
+      const auto g =
+          detail::standardize_rows_back(*groups_, input(0).data(), gys[0].array(), input(1).data(), mean_, inv_std_);
+      return gradients(
+          targets, [&](int i) { return Variable(as_dtype(g[static_cast<std::size_t>(i)], input_dtype(i)), false); });
+    }
     if (!config.enable_backprop) {
       const Array& x = input(0).data();
       const auto centered = [&] { return cast(x, dtype()) - mean_; };
@@ -127,6 +144,13 @@ class Standardization : public FunctionNode {
 
  private:
   Dtype dtype() const { return inv_std_.dtype(); }
+  Array by_rows(const Array& x, const Array& gamma, const Array& beta) {
+    const detail::StandardizedRows rows = detail::standardize_rows(*groups_, x, gamma, beta, axes_, eps_);
+    mean_ = rows.mean;
+    inv_std_ = rows.inv_std;
+    if (see_.call) std::exchange(see_.call, nullptr)({rows.mean, rows.var, rows.inv_std});
+    return rows.y;
+  }
   template <class T>
   T scale_of(const T& gamma) const {
     return correction_.r.defined() ? T(gamma * correction_.r) : gamma;
@@ -171,6 +195,7 @@ class Standardization : public FunctionNode {
   OverProcesses over_;
   Array mean_, inv_std_;
   Correction correction_;
+  std::optional<RowGroups> groups_;  // with loops for rows
 };
 
 /// The axes of batch statistics, and the shape in which parameters broadcast to x.
@@ -276,9 +301,9 @@ Variable batch_normalization(const Variable& x, const Variable& gamma, const Var
     update_running(options, s, x);
     return Correction{};
   };
-  return apply(
-      node<Standardization>("BatchNormalization", layout.reduced, options.eps, see, options.mean_over_processes), x,
-      reshape(gamma, layout.parameter), reshape(beta, layout.parameter));
+  return apply(node<Standardization>("BatchNormalization", layout.reduced, options.eps, SeeStatistics{see, false},
+                                     options.mean_over_processes),
+               x, reshape(gamma, layout.parameter), reshape(beta, layout.parameter));
 }
 
 Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,
@@ -317,8 +342,8 @@ Variable batch_renormalization(const Variable& x, const Variable& gamma, const V
     if (options.update_statistics) update_running(options, s, x);
     return c;
   };
-  return apply(node<Standardization>("BatchRenormalizationFunction", layout.reduced, options.eps, see), x,
-               reshape(gamma, layout.parameter), reshape(beta, layout.parameter));
+  return apply(node<Standardization>("BatchRenormalizationFunction", layout.reduced, options.eps, SeeStatistics{see}),
+               x, reshape(gamma, layout.parameter), reshape(beta, layout.parameter));
 }
 Variable fixed_batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                      const Variable& mean, const Variable& var, double eps) {

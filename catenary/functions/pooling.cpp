@@ -15,6 +15,7 @@
 #include "catenary/functions/array.h"
 #include "catenary/functions/labels.h"
 #include "catenary/functions/signature_row.h"
+#include "catenary/functions/window_axes.h"
 
 namespace catenary::functions {
 
@@ -187,8 +188,7 @@ Shape with(const Shape& shape, const Shape& extents) {
 
 Window checked_window(const char* function, int axes, const Variable& x, const PerAxis& ksize,
                       const OptionalPerAxis& stride, const PerAxis& pad) {
-  if (x.ndim() != axes + 2)
-    fail<ShapeError>("{}: x must have {} axes (n, channels, extents...), not {}", function, axes + 2, x.shape());
+  detail::check_window_axes(function, axes, x);
   if (!is_floating(x.dtype())) fail<DtypeError>("{}: x must be floating, not {}", function, x.dtype());
   return Window::make(function, axes, ksize, stride.value_or(ksize), pad);
 }
@@ -210,14 +210,61 @@ Geometry unpooling(const char* function, const Variable& x, const Window& window
   return {window, with(x.shape(), outsize), x.shape()};
 }
 
+constexpr int kWindowAxes = 3;  ///< the most axes of a window
+
+/// Pools over more axes than a window has: over the last three axes, and then over the others. `step` pools once and
+/// receives x, ksize, stride and pad.
+template <class Step>
+Variable in_steps(const char* function, const Variable& x, const Shape& ksize, const Shape& stride, const Shape& pad,
+                  const Step& step) {
+  const int axes = x.ndim() - 2, others = axes - kWindowAxes;
+  const auto last = [&](const Shape& all) { return all.size() == 1 ? all : Shape(all.data() + others, kWindowAxes); };
+  // the second step sees the last three axes as one, which its window does not cross
+  const auto first = [&](const Shape& all, std::int64_t of_last) {
+    Shape some = all.size() == 1 ? Shape::filled(others, all[0]) : Shape(all.data(), others);
+    some.push_back(of_last);
+    return some;
+  };
+  for (const Shape* const given : {&ksize, &stride, &pad})
+    if (given->size() != 1 && given->size() != axes)
+      fail<ValueError>("{}: ksize, stride and pad must be one number or {}, not {}", function, axes, *given);
+  const Shape& shape = x.shape();
+  Shape merged{shape[0], Shape(shape.data() + 1, others + 1).product()};
+  for (int a = others + 2; a < x.ndim(); ++a) merged.push_back(shape[a]);
+  const Variable y = step(reshape(x, merged), last(ksize), last(stride), last(pad));
+  const Shape pooled = slid(y.shape());
+  Shape of_second(shape.data(), others + 2);
+  of_second.push_back(pooled.product());
+  const Variable z = step(reshape(y, of_second), first(ksize, 1), first(stride, 1), first(pad, 0));
+  Shape result(z.shape().data(), z.ndim() - 1);
+  for (const std::int64_t extent : pooled) result.push_back(extent);
+  return reshape(z, result);
+}
+
 Variable max_pooling(const char* function, int axes, const Variable& x, const PerAxis& ksize,
                      const MaxPoolingOptions& options) {
+  if (axes > kWindowAxes) {
+    if (options.return_indices)
+      fail<ValueError>("{}: return_indices needs at most {} axes, not {}", function, kWindowAxes, axes);
+    const auto step = [&](const Variable& part, const Shape& size, const Shape& stride, const Shape& pad) {
+      const MaxPoolingOptions of_part{.stride = stride, .pad = pad, .cover_all = options.cover_all};
+      return max_pooling(function, part.ndim() - 2, part, size, of_part);
+    };
+    return in_steps(function, x, ksize, options.stride.value_or(ksize), options.pad, step);
+  }
   const Window window = checked_window(function, axes, x, ksize, options.stride, options.pad);
   return apply(node<MaxPooling>(pooling(function, x, window, options.cover_all), options.return_indices), x);
 }
 
 Variable average_pooling(const char* function, int axes, const Variable& x, const PerAxis& ksize,
                          const AveragePoolingOptions& options) {
+  if (axes > kWindowAxes) {
+    const auto step = [&](const Variable& part, const Shape& size, const Shape& stride, const Shape& pad) {
+      const AveragePoolingOptions of_part{.stride = stride, .pad = pad, .pad_value = options.pad_value};
+      return average_pooling(function, part.ndim() - 2, part, size, of_part);
+    };
+    return in_steps(function, x, ksize, options.stride.value_or(ksize), options.pad, step);
+  }
   const Window window = checked_window(function, axes, x, ksize, options.stride, options.pad);
   if (options.pad_value && *options.pad_value != 0)
     fail<ValueError>("{}: pad_value must be 0 or none, not {}", function, *options.pad_value);

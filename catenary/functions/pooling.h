@@ -1,5 +1,5 @@
 #pragma once
-// Poolings over 1 to 3 axes, and their reverse.
+// Poolings over the axes after the second, and their reverse over 1 to 3 axes.
 //
 // x is [n, channels, spatial axes…] of a floating dtype. Results have x's memory layout, so channels-last inputs give
 // channels-last results.
@@ -32,7 +32,8 @@ CT_API Variable max_pooling_2d(const Variable& x, const PerAxis& ksize, const Ma
 CT_API Variable max_pooling_1d(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options = {});
 /// Pools over three axes, like max_pooling_2d. (chainer.functions.max_pooling_3d)
 CT_API Variable max_pooling_3d(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options = {});
-/// Pools over all axes of x from the third on, 1 to 3, like max_pooling_2d. (chainer.functions.max_pooling_nd)
+/// Pools over all axes of x from the third on, like max_pooling_2d. return_indices needs at most three of them.
+/// (chainer.functions.max_pooling_nd)
 CT_API Variable max_pooling_nd(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options = {});
 
 /// Options of average_pooling_1d, _2d, _3d and _nd.
@@ -49,7 +50,7 @@ CT_API Variable average_pooling_2d(const Variable& x, const PerAxis& ksize, cons
 CT_API Variable average_pooling_1d(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options = {});
 /// Pools over three axes, like average_pooling_2d. (chainer.functions.average_pooling_3d)
 CT_API Variable average_pooling_3d(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options = {});
-/// Pools over all axes of x from the third on, 1 to 3, like average_pooling_2d. (chainer.functions.average_pooling_nd)
+/// Pools over all axes of x from the third on, like average_pooling_2d. (chainer.functions.average_pooling_nd)
 CT_API Variable average_pooling_nd(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options = {});
 
 /// Options of unpooling_1d, _2d, _3d and _nd, and of upsampling_2d.

@@ -162,13 +162,13 @@ void check_cell(const char* what, const Variable& c, const Variable& x, int gate
     fail<ShapeError>("{}: x must be {} for states {} (n, units, …) and {} gates, not {}", what, expected, c.shape(),
                      gates, x.shape());
   if (c.dtype() != x.dtype() || !is_floating(x.dtype()))
-    fail<DtypeError>("{}: states and x must be of one floating dtype, not {} and {}", what, c.dtype(), x.dtype());
+    fail<DtypeError>("{}: states and x must have equal floating dtypes, not {} and {}", what, c.dtype(), x.dtype());
 }
 void check_same(const char* what, const Variable& c1, const Variable& c2) {
   if (c1.shape() != c2.shape())
-    fail<ShapeError>("{}: the states must be of one shape, not {} and {}", what, c1.shape(), c2.shape());
+    fail<ShapeError>("{}: the states must have equal shapes, not {} and {}", what, c1.shape(), c2.shape());
   if (c1.dtype() != c2.dtype())
-    fail<DtypeError>("{}: the states must be of one dtype, not {} and {}", what, c1.dtype(), c2.dtype());
+    fail<DtypeError>("{}: the states must have equal dtypes, not {} and {}", what, c1.dtype(), c2.dtype());
 }
 
 std::pair<Variable, Variable> run(const Ref<GatedCell>& cell, const std::vector<Variable>& inputs) {

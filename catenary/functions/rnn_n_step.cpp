@@ -1,10 +1,12 @@
 // Stacks of recurrent layers over sequences.
 //
 // A layer in one direction is a single node of the graph. A single product multiplies the inputs of all times, each
-// step adds the state's product and runs one program, and gradients of weights are again a single product over all
-// times. If a gradient is to be differentiated again, the layer is recomputed step by step on variables.
+// step adds the state's product and runs one program (on the CPU a loop), and gradients of weights are again a single
+// product over all times. If a gradient is to be differentiated again, the layer is recomputed step by step on
+// variables.
 
 #include <algorithm>
+#include <optional>
 
 #include "catenary/array/body.h"
 #include "catenary/array/creation.h"
@@ -25,6 +27,7 @@
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/noise.h"
 #include "catenary/functions/rnn.h"
+#include "catenary/functions/rows.h"
 
 namespace catenary::functions {
 
@@ -71,6 +74,9 @@ class StepMatrix {
   Array matrix_, panels_;
 };
 
+/// In C order, as the loops for cells need it.
+Array in_rows(const Array& a) { return detail::with_strides(a, contiguous_strides(a.shape()), a.dtype()); }
+
 /// Columns [k · units, (k + 1) · units): a gate of [rows, gates · units].
 template <class V>
 V gate(const V& x, int k, int64_t units) {
@@ -84,12 +90,14 @@ V gate(const V& x, int k, int64_t units) {
 // dp, and
 //   the part of the previous state's gradient that does not pass through the weights to gh and gc.
 // - `plain` is one step on variables, from the two parts of the arguments.
+// - `kStep` names the loop that computes `forward` and `backward` on a device that has it.
 //
 // Cells whose state part cannot be added to p beforehand (kSplit) have q for it, and dq for its gradient.
 
 struct LstmCell {
   static constexpr const char* kName = "NStepLSTM";
   static constexpr int kGates = 4;
+  static constexpr std::optional<RecurrentCell> kStep = RecurrentCell::lstm;
   static constexpr bool kCell = true, kSplit = false;
 
   static void forward(const Array& p, const Array&, const Array&, const Array& c_prev, const Array& h, const Array& c) {
@@ -132,6 +140,7 @@ struct LstmCell {
 struct GruCell {
   static constexpr const char* kName = "NStepGRU";
   static constexpr int kGates = 3;
+  static constexpr std::optional<RecurrentCell> kStep = RecurrentCell::gru;
   static constexpr bool kCell = false, kSplit = true, kStateByWeightsOnly = false;
 
   static void forward(const Array& p, const Array& q, const Array& h_prev, const Array&, const Array& h, const Array&) {
@@ -172,6 +181,7 @@ struct RnnCell {
   static constexpr bool kTanh = activation == RnnActivation::tanh;
   static constexpr const char* kName = kTanh ? "NStepRNNTanh" : "NStepRNNReLU";
   static constexpr int kGates = 1;
+  static constexpr std::optional<RecurrentCell> kStep = {};
   static constexpr bool kCell = false, kSplit = false, kStateByWeightsOnly = true;
 
   static void forward(const Array& p, const Array&, const Array&, const Array&, const Array& h, const Array&) {
@@ -236,7 +246,7 @@ class Layer : public FunctionNode {
     const Array &x = in[kX], &Wx = in[kWx], &Wh = in[kWh], &bx = in[kBx], &bh = in[kBh], &h0 = in[kH];
     const int64_t rows = x.shape(0), units = h0.shape(1);
     p_ = catenary::matmul(x, Wx.T(), {.bias = Cell::kSplit ? bx : bx + bh});
-    if (Cell::kSplit) q_ = Array::empty({rows, Cell::kGates * units}, x.dtype(), x.device());
+    if (Cell::kSplit) q_ = bh.broadcast_to({rows, Cell::kGates * units}).copy();
     h_ = Array::empty({rows, units}, x.dtype(), x.device());
     if (Cell::kCell) c_ = Array::empty({rows, units}, x.dtype(), x.device());
     const StepMatrix weights(Wh.T(), h0.shape(0), schedule_.steps());
@@ -245,12 +255,17 @@ class Layer : public FunctionNode {
       const Array h_prev = before(h_, h0, s), c_prev = Cell::kCell ? before(c_, in[kC], s) : Array();
       const Array p = p_(at), q = Cell::kSplit ? q_(at) : Array();
       if constexpr (Cell::kSplit) {
-        copyto(q, bh);
         weights.multiply(q, h_prev, true);
       } else {
         weights.multiply(p, h_prev, true);
       }
-      Cell::forward(p, q, h_prev, c_prev, h_(at), Cell::kCell ? c_(at) : Array());
+      const Array h = h_(at), c = Cell::kCell ? c_(at) : Array();
+      if (has_step(x)) {
+        detail::recurrent_step(*Cell::kStep,
+                               {.p = p, .before = in_rows(Cell::kCell ? c_prev : h_prev), .q = q, .h = h, .c = c});
+      } else {
+        Cell::forward(p, q, h_prev, c_prev, h, c);
+      }
     }
     retain_inputs(in);
     Arrays results = {h_, at_end(h_, h0)};
@@ -266,15 +281,32 @@ class Layer : public FunctionNode {
       if (!gys[output].defined()) return zeros_like(h0);
       return gys[output].array().copy();
     };
-    const Array gh = state_gradient(1), gc = Cell::kCell ? state_gradient(2) : Array();
+    const bool in_one_pass = has_step(x);
+    Array gh = state_gradient(1), gc = Cell::kCell ? state_gradient(2) : Array();
+    Array gy = gys[0].defined() ? gys[0].array() : Array();
+    if (in_one_pass)
+      for (Array* const a : {&gh, &gc, &gy})
+        if (a->defined()) *a = in_rows(*a);
     const Array dp = empty_like(p_), dq = Cell::kSplit ? empty_like(p_) : dp;
     const StepMatrix weights(Wh, h0.shape(0), schedule_.steps());
     for (int s = schedule_.steps() - 1; s >= 0; --s) {
       const Slice at = schedule_.rows(s), first = slice(schedule_.count(s));
       const Array g = gh(first), ds = dq(at);
-      if (gys[0].defined()) g += gys[0].array()(at);
-      Cell::backward(p_(at), Cell::kSplit ? q_(at) : Array(), before(h_, h0, s),
-                     Cell::kCell ? before(c_, c0, s) : Array(), g, Cell::kCell ? gc(first) : Array(), dp(at), ds);
+      const Array q = Cell::kSplit ? q_(at) : Array(), c_gradient = Cell::kCell ? gc(first) : Array();
+      if (in_one_pass) {
+        detail::recurrent_step(*Cell::kStep, {.p = p_(at),
+                                              .before = in_rows(Cell::kCell ? before(c_, c0, s) : before(h_, h0, s)),
+                                              .q = q,
+                                              .gy = gy.defined() ? gy(at) : Array(),
+                                              .gh = g,
+                                              .gc = c_gradient,
+                                              .dp = dp(at),
+                                              .dq = Cell::kSplit ? ds : Array()});
+      } else {
+        if (gy.defined()) g += gy(at);
+        Cell::backward(p_(at), q, before(h_, h0, s), Cell::kCell ? before(c_, c0, s) : Array(), g, c_gradient, dp(at),
+                       ds);
+      }
       weights.multiply(g, ds, !Cell::kStateByWeightsOnly);
     }
     return gradients(targets, [&](int i) {
@@ -299,6 +331,8 @@ class Layer : public FunctionNode {
 
  private:
   enum { kX, kWx, kWh, kBx, kBh, kH, kC };
+
+  static bool has_step(const Array& x) { return Cell::kStep && detail::has_recurrent_steps(x); }
 
   std::vector<Array> parts_before(const Array& all, const Array& start, int step, int64_t count) const {
     return schedule_.state_before<Array>(step, count, start, [&](int s) { return all(schedule_.rows(s)); });

@@ -61,6 +61,7 @@ struct Signature {
   std::vector<std::size_t> order;   ///< the arguments in Chainer's order. Members that Chainer lacks are absent
   bool is_single = true;            ///< returns a Variable, not several
   bool may_return_array = false;    ///< an argument requests an array beside the result
+  bool refuses_labels = false;      ///< Chainer raises ValueError for labels out of range, not IndexError
   /// Reads the arguments, calls the function and sets its results. Returns false if an argument has another type.
   std::function<bool(const Signature&, Arguments&, Variables&)> call;
 

@@ -151,6 +151,8 @@ template <class T>
 bool read_next(const Argument*& next, Arguments& from, bool& is_given, T& to) {
   const Argument& argument = *next++;
   is_given = from.is_given(argument);
+  // None stands for an undefined variable
+  if (std::is_same_v<T, Variable> && is_given && !argument.is_required && from.is_none(argument)) return true;
   return !is_given || read_as(from, argument, to);
 }
 template <WithFields T>
@@ -251,6 +253,12 @@ Signature signature(const char* path, R (*f)(A...), const F& with_defaults, cons
 template <class F, class... P>
 Signature signature_of(const char* path, const F& f, const P&... row) {
   return signature(path, +f, f, row...);
+}
+
+/// Marks a function for which Chainer raises ValueError if labels are out of range.
+inline Signature refusing_labels(Signature row) {
+  row.refuses_labels = true;
+  return row;
 }
 
 // The rows of each family, at the end of its source.

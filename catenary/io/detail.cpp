@@ -9,7 +9,7 @@ std::int64_t count_elements(const Shape& shape, const std::string& name, std::ui
   std::int64_t product = 1;
   bool none = false;
   for (const std::int64_t extent : shape) {
-    if (extent < 0) fail_at(name, offset, "negative extent in shape {}", shape);
+    if (extent < 0) fail_at(name, offset, "negative size in shape {}", shape);
     if (extent == 0) {
       none = true;
     } else if (product > kMost / extent) {

@@ -219,7 +219,7 @@ struct GgufReader::State {
     tensor.shape = Shape::filled(static_cast<int>(axes), 0);
     for (int i = static_cast<int>(axes) - 1; i >= 0; --i) {
       const auto extent = cursor.number<std::uint64_t>("a tensor's shape");
-      if (extent > kMaxExtent) fail_at(name, cursor.at() - 8, "tensor '{}' has an extent of {}", shown(key), extent);
+      if (extent > kMaxExtent) fail_at(name, cursor.at() - 8, "tensor '{}' has an axis of size {}", shown(key), extent);
       tensor.shape[i] = static_cast<std::int64_t>(extent);
     }
     const auto count = static_cast<std::uint64_t>(detail::count_elements(tensor.shape, name, at));

@@ -42,7 +42,7 @@ HostArray read_stream(Read read, std::uint64_t possible, const std::string& name
             std::to_integer<int>(head[0]), std::to_integer<int>(head[1]), code);
   const std::size_t extents = 4 * static_cast<std::size_t>(ndim);
   if (read(std::span(head + 4, extents)) != extents)
-    fail_at(name, 4, "the file ends inside the extents of {} dimensions", ndim);
+    fail_at(name, 4, "the file ends within the sizes of {} dimensions", ndim);
   Shape shape;
   for (int i = 0; i < ndim; ++i) append_extent(shape, load_be<std::uint32_t>(head + 4 + 4 * i), name, 4);
   const auto count = static_cast<std::uint64_t>(count_elements(shape, name, 4));

@@ -2,6 +2,7 @@
 
 #include <png.h>
 
+#include <algorithm>
 #include <csetjmp>
 
 #include "catenary/core/os/file.h"
@@ -105,7 +106,8 @@ void write_bytes(png_structp png, png_bytep from, png_size_t size) {
   if (!written) png_error(png, "out of memory");
 }
 
-bool write_rows(Writing& w, png_uint_32 width, png_uint_32 height, int type, int level, png_bytepp rows) {
+bool write_rows(Writing& w, png_uint_32 width, png_uint_32 height, int type, int level,
+                const std::vector<png_color>& palette, png_bytepp rows) {
   w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_error<Writing>, on_warning);
   if (!w.png) return false;
   if (setjmp(png_jmpbuf(w.png))) return false;
@@ -115,9 +117,32 @@ bool write_rows(Writing& w, png_uint_32 width, png_uint_32 height, int type, int
   png_set_compression_level(w.png, level);
   png_set_IHDR(w.png, w.info, width, height, 8, type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);
+  if (!palette.empty()) png_set_PLTE(w.png, w.info, palette.data(), static_cast<int>(palette.size()));
   png_write_info(w.png, w.info);
   png_write_image(w.png, rows);
   png_write_end(w.png, nullptr);
+  return true;
+}
+
+/// Writes the index in `palette` of each pixel, which gets the image's colours. Returns false if there are more than
+/// 256.
+bool index_colours(const HostArray& image, std::uint8_t* indices, std::vector<png_color>& palette) {
+  const std::uint8_t* pixel = image.as<std::uint8_t>();
+  const std::int64_t count = image.shape[0] * image.shape[1];
+  std::size_t last = 0;
+  for (std::int64_t i = 0; i < count; ++i, pixel += 3) {
+    const auto is_here = [&](const png_color& c) {
+      return c.red == pixel[0] && c.green == pixel[1] && c.blue == pixel[2];
+    };
+    if (palette.empty() || !is_here(palette[last])) {
+      last = static_cast<std::size_t>(std::ranges::find_if(palette, is_here) - palette.begin());
+      if (last == palette.size()) {
+        if (last == 256) return false;
+        palette.push_back({pixel[0], pixel[1], pixel[2]});
+      }
+    }
+    indices[i] = static_cast<std::uint8_t>(last);
+  }
   return true;
 }
 
@@ -160,7 +185,7 @@ HostArray read_png(const std::string& path, const ImageOptions& options) {
   return read_png(os::FileView(path).bytes(), path, options);
 }
 
-std::vector<std::byte> encode_png(const HostArray& image, int level) {
+std::vector<std::byte> encode_png(const HostArray& image, int level, bool palette) {
   const Shape& s = image.shape;
   const std::int64_t channels = s.size() == 3 ? s[2] : 1;
   if (image.dtype != Dtype::uint8 || s.size() < 2 || s.size() > 3 || channels < 1 || channels > 4)
@@ -170,17 +195,25 @@ std::vector<std::byte> encode_png(const HostArray& image, int level) {
   if (level < 0 || level > 9) fail<ValueError>("encode_png: level {} is not 0 to 9", level);
   constexpr int types[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                            PNG_COLOR_TYPE_RGB_ALPHA};
+  std::vector<png_color> colours;
+  HostArray indices;
+  if (palette && channels == 3) {
+    indices = HostArray::empty(Dtype::uint8, {s[0], s[1]});
+    if (!index_colours(image, indices.as<std::uint8_t>(), colours)) colours.clear();
+  }
+  const bool is_indexed = !colours.empty();
   Writing w;
   std::vector<png_bytep> rows =
-      row_pointers(image.as<std::uint8_t>(), static_cast<std::size_t>(s[0]), static_cast<std::size_t>(s[1] * channels));
-  if (!write_rows(w, static_cast<png_uint_32>(s[1]), static_cast<png_uint_32>(s[0]), types[channels], level,
-                  rows.data()))
+      row_pointers((is_indexed ? indices : image).as<std::uint8_t>(), static_cast<std::size_t>(s[0]),
+                   static_cast<std::size_t>(s[1] * (is_indexed ? 1 : channels)));
+  if (!write_rows(w, static_cast<png_uint_32>(s[1]), static_cast<png_uint_32>(s[0]),
+                  is_indexed ? PNG_COLOR_TYPE_PALETTE : types[channels], level, colours, rows.data()))
     fail<ValueError>("encode_png: {}", *w.message ? w.message : "out of memory");
   return std::move(w.out);
 }
 
-void write_png(const std::string& path, const HostArray& image, int level) {
-  os::write_file(path, encode_png(image, level));
+void write_png(const std::string& path, const HostArray& image, int level, bool palette) {
+  os::write_file(path, encode_png(image, level, palette));
 }
 
 }  // namespace catenary::io

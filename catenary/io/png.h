@@ -13,9 +13,10 @@ namespace catenary::io {
 CT_API HostArray read_png(const std::string& path, const ImageOptions& options = {});
 CT_API HostArray read_png(std::span<const std::byte> bytes, const std::string& name, const ImageOptions& options = {});
 
-/// Encodes a uint8 image (H, W) or (H, W, 1 to 4) as PNG. Throws ValueError for other arrays.
-CT_API std::vector<std::byte> encode_png(const HostArray& image, int level = 6);
+/// Encodes a uint8 image (H, W) or (H, W, 1 to 4) as PNG. With `palette`, an image (H, W, 3) of at most 256 colours
+/// becomes a file with a palette, which is smaller and faster to write. Throws ValueError for other arrays.
+CT_API std::vector<std::byte> encode_png(const HostArray& image, int level = 6, bool palette = false);
 /// Writes a PNG file atomically.
-CT_API void write_png(const std::string& path, const HostArray& image, int level = 6);
+CT_API void write_png(const std::string& path, const HostArray& image, int level = 6, bool palette = false);
 
 }  // namespace catenary::io

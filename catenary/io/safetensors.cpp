@@ -43,7 +43,7 @@ class Header : public nlohmann::json_sax<nlohmann::json> {
 
   bool number_unsigned(number_unsigned_t value) override {
     if (place_ == Place::shape) {
-      if (value > (std::uint64_t{1} << 59)) bad("an extent of {} is too large", value);
+      if (value > (std::uint64_t{1} << 59)) bad("an axis of size {} is too large", value);
       detail::append_extent(current_.shape, static_cast<std::int64_t>(value), where(), kLengthBytes);
     } else if (place_ == Place::offsets) {
       if (offsets_ == 2) bad("data_offsets has more than two numbers");

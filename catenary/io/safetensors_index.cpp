@@ -7,6 +7,7 @@
 
 #include "catenary/core/json_text.h"
 #include "catenary/core/os/file.h"
+#include "catenary/core/paths.h"
 #include "catenary/io/detail.h"
 #include "catenary/io/identify.h"
 
@@ -166,13 +167,12 @@ struct ShardedSafetensorsReader::State {
       return;
     }
     const SafetensorsIndex index = read_safetensors_index(view.bytes(), name);
-    const std::size_t slash = name.rfind('/');
-    const std::string folder = slash == std::string::npos ? "" : name.substr(0, slash + 1);
+    const std::string folder = folder_of(name);
     std::unordered_map<std::string, std::size_t> shards;
     for (const auto& [tensor, shard] : index) {
       const auto [found, added] = shards.emplace(shard, files.size());
       if (added) {
-        files.push_back(folder + shard);
+        files.push_back(in_folder(folder, shard));
         if (!os::exists(files.back()))
           fail<FileError>("{}: '{}', which it names for tensor '{}', is missing", name, files.back(), tensor);
         readers.emplace_back(files.back());

@@ -124,7 +124,8 @@ void Walk::check(const Serializer& serializer) const {
   if (serializer.contains("current_position")) {
     const std::vector<std::int64_t> at = serializer.read_integers("current_position");
     if (at.size() != 1 || at[0] < 0 || at[0] >= std::max<std::int64_t>(size, 1))
-      serializer.reject("current_position", fmt::format("the dataset has {} examples, and this is none", size));
+      serializer.reject("current_position",
+                        fmt::format("the position is outside of the dataset, which has {} examples", size));
   }
   const std::string key = key_of_order(serializer);
   if (order.empty() || !serializer.contains(key)) return;

@@ -8,11 +8,13 @@
 #include "catenary/functions/activation.h"
 #include "catenary/functions/convolution.h"
 #include "catenary/functions/resampling.h"
+#include "catenary/functions/window_axes.h"
 #include "catenary/links/detail.h"
 
 namespace catenary::links {
 
 using detail::weight_init;
+using functions::detail::check_window_axes;
 
 namespace {
 
@@ -21,11 +23,6 @@ Shape filter_shape(std::int64_t first, std::int64_t second, const Shape& sizes) 
   Shape shape = {first, second};
   for (const std::int64_t size : sizes) shape.push_back(size);
   return shape;
-}
-
-void check_input(const char* link, const Variable& x, int axes) {
-  if (x.ndim() != axes + 2)
-    fail<ShapeError>("{}: x must have {} axes (n, channels, extents...), not {}", link, axes + 2, x.shape());
 }
 
 void check_groups(const char* link, const char* name, std::int64_t channels, std::int64_t groups) {
@@ -97,7 +94,7 @@ void ConvolutionND::initialize(std::int64_t in) const {
 }
 
 Variable ConvolutionND::operator()(const Variable& x) const {
-  check_input(name_, x, window_.axes());
+  check_window_axes(name_, window_.axes(), x);
   const functions::ConvolutionOptions options = {window_.stride, window_.pad, cover_all_, window_.dilate, groups_};
   if (const auto quantised = quantized()) {
     const auto range = input_range();
@@ -137,7 +134,7 @@ void DeconvolutionND::initialize(std::int64_t in) const {
 }
 
 Variable DeconvolutionND::operator()(const Variable& x) const {
-  check_input(name_, x, window_.axes());
+  check_window_axes(name_, window_.axes(), x);
   if (!W.is_initialized()) initialize(x.shape(1));
   const functions::DeconvolutionOptions options = {window_.stride, window_.pad, outsize_, window_.dilate, groups_};
   return hooked(
@@ -164,7 +161,7 @@ void DepthwiseConvolution2D::initialize(std::int64_t in) const {
 }
 
 Variable DepthwiseConvolution2D::operator()(const Variable& x) const {
-  check_input("DepthwiseConvolution2D", x, 2);
+  check_window_axes("DepthwiseConvolution2D", 2, x);
   if (!W.is_initialized()) initialize(x.shape(1));
   const functions::DepthwiseConvolutionOptions options = {window_.stride, window_.pad};
   return hooked(
@@ -197,7 +194,7 @@ void LocalConvolution2D::initialize(std::int64_t in, const Shape& in_size) const
 }
 
 Variable LocalConvolution2D::operator()(const Variable& x) const {
-  check_input("LocalConvolution2D", x, 2);
+  check_window_axes("LocalConvolution2D", 2, x);
   if (!W.is_initialized()) initialize(x.shape(1), {x.shape(2), x.shape(3)});
   return hooked(
       *this,
@@ -220,7 +217,7 @@ DeformableConvolution2DSampler::DeformableConvolution2DSampler(const std::option
 }
 
 Variable DeformableConvolution2DSampler::operator()(const Variable& x, const Variable& offset) const {
-  check_input("DeformableConvolution2D", x, 2);
+  check_window_axes("DeformableConvolution2D", 2, x);
   if (!W.is_initialized()) W.initialize(filter_shape(out_channels, x.shape(1), window_.size));
   const functions::DeformableConvolutionOptions options = {window_.stride, window_.pad};
   return hooked(

@@ -483,9 +483,13 @@ void throw_in(const Link& link, const Error& error) {
   const std::string text = fmt::format("{}\n  in {}{}", error.what(), link.type_name(), name);
   throw_again<ShapeError>(error, text);
   throw_again<AxisError>(error, text);
+  throw_again<ArgumentShapeError>(error, text);
   throw_again<DtypeError>(error, text);
   throw_again<IndexError>(error, text);
+  throw_again<IndexCountError>(error, text);
+  throw_again<EllipsisError>(error, text);
   throw_again<ValueError>(error, text);
+  throw_again<NanError>(error, text);
   throw_again<OverflowError>(error, text);
   throw_again<LinAlgError>(error, text);
   throw_again<OutOfMemoryError>(error, text);

@@ -35,8 +35,12 @@ class CT_API Sequential : public Link {
  public:
   using Function = std::function<Variable(const Variable&)>;
   Sequential() = default;
+  /// Holds the steps: links and functions. A copy of one Sequential is a copy, not a Sequential with one step.
   template <class... S>
-  requires(sizeof...(S) > 1) explicit Sequential(const S&... steps) { (append(steps), ...); }
+  requires(sizeof...(S) > 1 ||
+           (sizeof...(S) == 1 && (!std::derived_from<S, Sequential> && ...))) explicit Sequential(const S&... steps) {
+    (append(steps), ...);
+  }
   template <std::derived_from<Link> L>
   void append(const L& link) {
     append(Model(link));

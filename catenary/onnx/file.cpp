@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "catenary/core/format.h"
+#include "catenary/core/paths.h"
 #include "catenary/io/protobuf.h"
 
 namespace catenary::onnx {
@@ -466,8 +467,8 @@ std::string_view File::external(const Tensor& tensor) const {
   const auto location = tensor.external.find("location");
   if (location == tensor.external.end())
     throw FileError(fmt::format("{}: tensor '{}' has external data without a location", path, tensor.name));
-  const fs::path relative = fs::path(location->second).lexically_normal();
-  const fs::path folder = fs::path(path).parent_path();
+  const fs::path relative = to_path(location->second).lexically_normal();
+  const fs::path folder = to_path(path).parent_path();
   std::error_code failed;
   const fs::path real_folder = fs::canonical(folder.empty() ? fs::path(".") : folder, failed);
   const fs::path real = failed ? fs::path() : fs::canonical(real_folder / relative, failed);
@@ -478,9 +479,10 @@ std::string_view File::external(const Tensor& tensor) const {
   if (relative.is_absolute() || inside.empty() || *inside.begin() == ".." || !fs::is_regular_file(real))
     throw FileError(fmt::format("{}: tensor '{}' lies in '{}'; external data must be a file in the model's folder",
                                 path, tensor.name, location->second));
-  auto other = others_.find(real.string());
+  const std::string file = path_text(real);
+  auto other = others_.find(file);
   try {
-    if (other == others_.end()) other = others_.emplace(real.string(), os::FileView(real.string())).first;
+    if (other == others_.end()) other = others_.emplace(file, os::FileView(file)).first;
   } catch (const FileError& error) {
     throw FileError(fmt::format("{}: tensor '{}': {}", path, tensor.name, error.what()));
   }
@@ -490,7 +492,7 @@ std::string_view File::external(const Tensor& tensor) const {
   if (offset > all.size() || length > all.size() - offset)
     throw FileError(fmt::format("{}: tensor '{}' needs bytes {} to {} of '{}', which has {}", path, tensor.name, offset,
                                 offset + length, location->second, all.size()));
-  std::uint64_t& used = external_bytes_[real.string()];
+  std::uint64_t& used = external_bytes_[file];
   if (length > 4 * all.size() + kMaxShared - used)
     throw FileError(fmt::format("{}: tensor '{}' lies in '{}'; all tensors there have more than 4 times its {} bytes",
                                 path, tensor.name, location->second, all.size()));

@@ -143,8 +143,8 @@ struct LinearAttentionInputs {
 LinearAttentionInputs linear_inputs(const Call& c, bool gated, bool corrected) {
   const std::int64_t heads = c.integer("q_num_heads"), groups = c.integer("kv_num_heads");
   if (groups < 1 || heads < 1 || heads % groups != 0) c.fail("{} heads do not share the keys of {}", heads, groups);
-  if (c.has(4) != gated) c.fail("the decay is given where the rule has none, or missing");
-  if (c.has(5) != corrected) c.fail("beta is given where the rule has none, or missing");
+  if (c.has(4) != gated) c.fail("decay is missing, or the update rule does not use it");
+  if (c.has(5) != corrected) c.fail("beta is missing, or the update rule does not use it");
   const Variable q = c.x(0);
   if (q.ndim() != 3) c.fail("the queries have {} axes instead of 3", q.ndim());
   const Dtype wide = promote(q.dtype(), Dtype::float32);

@@ -14,7 +14,7 @@ Variable likelihood_loss(const Call& c, const Variable& scores) {
   const Array labels = c.array(1).astype(Dtype::int64);
   const std::string reduction = c.text("reduction", "mean");
   const int ndim = scores.ndim();
-  if (ndim < 2) c.fail("scores of shape {} have no axis of classes", scores.shape());
+  if (ndim < 2) c.fail("scores must have an axis of classes, not the shape {}", scores.shape());
   Shape samples;
   for (int axis = 0; axis < ndim; ++axis)
     if (axis != 1) samples.push_back(scores.shape(axis));

@@ -148,7 +148,7 @@ std::vector<Axis> axes_of(const Call& c, const Shape& shape, int scales_at) {
   const std::vector<float> scales = has_scales ? c.array(scales_at).to_vector<float>() : std::vector<float>();
   const std::vector<float> roi = c.opset() >= 11 && c.has(1) ? c.array(1).to_vector<float>() : std::vector<float>();
   if (has_scales ? scales.size() != which.size() : !sizes || sizes->size() != which.size())
-    c.fail("the scales or sizes are not as many as the {} axes", which.size());
+    c.fail("expected a scale or size for each of the {} axes", which.size());
   double ratio = policy == "not_larger" ? 1e300 : 0;
   for (std::size_t k = 0; k < which.size(); ++k) {
     Axis& axis = axes[static_cast<std::size_t>(axis_of(c, which[k], ndim))];

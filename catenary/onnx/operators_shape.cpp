@@ -118,9 +118,9 @@ Values sliced(const Call& c) {
   const auto given = [&](int i, const char* name) { return by_inputs ? c.integers(i) : c.list(name); };
   const std::optional<Integers> starts = given(1, "starts"), ends = given(2, "ends"), axes = given(3, "axes");
   const std::optional<Integers> steps = by_inputs ? c.integers(4) : std::nullopt;
-  if (!starts || !ends || starts->size() != ends->size()) c.fail("starts and ends must be as many");
+  if (!starts || !ends || starts->size() != ends->size()) c.fail("expected as many ends as starts");
   if ((axes && axes->size() != starts->size()) || (steps && steps->size() != starts->size()))
-    c.fail("axes and steps must be as many as the {} starts", starts->size());
+    c.fail("expected an axis and a step for each of the {} starts", starts->size());
   std::vector<Index> index(static_cast<std::size_t>(x.ndim()), Index(slice()));
   for (std::size_t i = 0; i < starts->size(); ++i) {
     const int axis = axis_of(c, axes ? axes->at(i) : static_cast<std::int64_t>(i), x.ndim());

@@ -1,5 +1,9 @@
 #include "catenary/tokenizers/gguf_file.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
 #include "catenary/tokenizers/gguf_words.h"
 #include "catenary/tokenizers/json.h"
 #include "catenary/tokenizers/pipeline.h"
@@ -12,9 +16,27 @@ constexpr char kPrefix[] = "tokenizer.ggml.", kChatTemplate[] = "tokenizer.chat_
 
 std::vector<std::string> copies(const std::vector<std::string_view>& texts) { return {texts.begin(), texts.end()}; }
 
+/// Lists the tokenizer's keys that no code reads on standard error, except keys that are false, ids of tokens, and
+/// those that cannot change a text's tokens.
+void tell_unused(const io::GgufReader& file, const std::string& name) {
+  static constexpr std::string_view kKnown[] = {
+      "model",         "pre",           "tokens",  "scores",     "token_type",       "merges",
+      "add_bos_token", "add_eos_token", "hf.json", "rwkv.world", "add_space_prefix", "token_type_count",
+      "chat_template", "chat_templates"};
+  std::vector<std::string> unused;
+  for (const std::string_view key : file.keys()) {
+    if (!key.starts_with(kPrefix)) continue;
+    const std::string_view rest = key.substr(std::string_view(kPrefix).size());
+    if (rest.ends_with("_token_id") || rest.ends_with("_token_ids") || std::ranges::count(kKnown, rest) > 0) continue;
+    if (file.find(key)->type == io::GgufType::boolean && !file.flag(key)) continue;
+    unused.push_back(fmt::format("'{}'", key));
+  }
+  if (!unused.empty()) fmt::print(stderr, "catenary: {}: not used: {}\n", name, fmt::join(unused, ", "));
+}
+
 }  // namespace
 
-GgufTokens gguf_tokens(const io::GgufReader& file) {
+GgufTokens gguf_tokens(const io::GgufReader& file, const std::string& name) {
   const auto key = [](const char* name) { return std::string(kPrefix) + name; };
   const auto has = [&](const char* name) { return file.find(key(name)) != nullptr; };
   const auto integer = [&](const char* name) {
@@ -39,6 +61,7 @@ GgufTokens gguf_tokens(const io::GgufReader& file) {
   tokens.add_eos = flag("add_eos_token");
   tokens.add_space_prefix = flag("add_space_prefix");
   if (file.find(kChatTemplate)) tokens.chat_template = file.text(kChatTemplate);
+  tell_unused(file, name);
   return tokens;
 }
 

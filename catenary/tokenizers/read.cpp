@@ -7,6 +7,7 @@
 
 #include "catenary/core/json_text.h"
 #include "catenary/core/os/file.h"
+#include "catenary/core/paths.h"
 #include "catenary/io/identify.h"
 #include "catenary/tokenizers/gguf_file.h"
 #include "catenary/tokenizers/json.h"
@@ -253,12 +254,12 @@ Tokenizer load_tokenizer(const std::string& path) {
   if (os::is_directory(path)) {
     file = tokenizers::file_in(path);
   } else {
-    const std::size_t slash = path.rfind('/');
-    folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    folder = folder_of(path);
+    if (folder.empty()) folder = ".";
   }
   const os::FileView view(file);
   const std::string_view text(reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size());
-  if (text.starts_with("GGUF")) return make_tokenizer(gguf_tokens(io::GgufReader(view.bytes(), file)), file);
+  if (text.starts_with("GGUF")) return make_tokenizer(gguf_tokens(io::GgufReader(view.bytes(), file), file), file);
   const bool pieces = file.ends_with(".model");
   if (const std::size_t first = text.find_first_not_of(" \t\r\n");
       !pieces && (first == std::string_view::npos || text[first] != '{')) {
@@ -270,7 +271,7 @@ Tokenizer load_tokenizer(const std::string& path) {
   }
   auto state = pieces ? tokenizers::read_sentencepiece(text, file) : tokenizers::read_tokenizer(text, file);
   if (const std::string config = folder + "/tokenizer_config.json"; os::exists(config))
-    tokenizers::read_config(config, file.substr(file.rfind('/') + 1), !pieces, *state);
+    tokenizers::read_config(config, path_text(to_path(file).filename()), !pieces, *state);
   state->chat_template = tokenizers::read_chat_template(folder);
   return Tokenizer(std::move(state));
 }

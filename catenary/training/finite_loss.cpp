@@ -63,7 +63,7 @@ Variable FiniteLoss::operator()(const Batch& batch) const {
   std::vector<std::string> names;
   for (const std::int64_t i : examples_without_number(model_, dataset_)) names.push_back(name_(i));
   fail<ValueError>("the loss is {}, so no update was made; {}", std::isnan(value) ? "nan" : "infinite",
-                   names.empty() ? "no example gives such a loss by itself"
+                   names.empty() ? "no single example has such a loss"
                                  : fmt::format("by themselves these give such a loss: {}{}", fmt::join(names, ", "),
                                                names.size() == kNamed ? ", …" : ""));
 }

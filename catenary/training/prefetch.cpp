@@ -151,7 +151,7 @@ Prefetch::Prefetch(const Iterator& iterator, Convert convert)
     : state_(std::make_unique<State>(iterator, std::move(convert))) {
   if (!iterator.looks_ahead())
     throw ValueError(
-        "prefetch: the iterator 'main' does not say what comes next. SerialIterator and MultithreadIterator do, and "
+        "prefetch: the iterator 'main' cannot look ahead. SerialIterator and MultithreadIterator can, and "
         "those of create_multi_node_iterator do not; one of your own overrides looks_ahead, upcoming and advance");
 }
 

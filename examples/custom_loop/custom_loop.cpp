@@ -51,6 +51,7 @@ void train(const ct::Device& device) {
 int main(int argc, char** argv) {
   std::string device = "cpu";
   CLI::App app("Trains a small network on MNIST with a hand-written loop.");
+  app.footer("Example: custom_loop -d opencl:0");
   app.add_option("-d,--device", device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   try {
     app.parse(argc, argv);

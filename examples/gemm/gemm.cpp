@@ -50,7 +50,8 @@ double median_ms(const ct::Device& device, int repeats, F&& f) {
 }
 
 int main(int argc, char** argv) {
-  CLI::App app("Compares the speed of a hand-written kernel for c = a b with the library's product");
+  CLI::App app("Compares the speed of a hand-written kernel for c = a b with the library's product.");
+  app.footer("Example: gemm -d opencl:0");
   int m = 1445, n = 1012, k = 1076, repeats = 5;
   std::string name = "gpu:0";
   app.add_option("-m", m, "Rows of a")->check(ct::command_line::whole_number(1, 1000000))->capture_default_str();

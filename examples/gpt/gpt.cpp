@@ -153,22 +153,118 @@ void save(const L::GPT& gpt, const Text& text, const std::string& folder) {
   L::save_language_model(folder + "/model.gguf", gpt, {.tokenizer = text.tokenizer});
 }
 
+/// A text whose first nine tenths are for training.
+struct Corpus {
+  std::shared_ptr<const Text> text;
+  std::int64_t cut;
+  Windows training, validation;
+};
+
+Corpus read_corpus(const Args& args) {
+  const auto text = std::make_shared<const Text>(read_text(args));
+  const auto length = std::ssize(text->ids), cut = length * 9 / 10;
+  return {text, cut, Windows(text, 0, cut, args.context, 1),
+          Windows(text, cut, length, args.context, std::max(args.context, (length - cut) / args.windows))};
+}
+
+/// Describes the device, the text and the model.
+void print_header(const ct::Device& device, const D::Communicator& comm, const Text& text, const L::GPT& gpt,
+                  const Args& args) {
+  fmt::print("Device: {}\n{}# text: {} bytes, {} tokens of {}\n# weights: {}\n# batch: {} x {} tokens\n\n",
+             device.name(), comm.size() == 1 ? "" : fmt::format("# processes: {}\n", comm.size()), text.bytes.size(),
+             text.ids.size(), text.tokenizer.vocabulary_size(), gpt.count_params(), args.batchsize, args.context);
+}
+
+/// Adds the reports, samples and progress of the process that prints.
+void add_reports(T::Trainer& trainer, const L::GPT& gpt, const Text& text, std::span<const std::int32_t> unseen,
+                 const T::Trigger& now_and_then, const Args& args) {
+  trainer.extend(X::LogReport({.trigger = now_and_then}));
+  trainer.extend(X::PrintReport({"iteration", "main/loss", "validation/main/loss", "elapsed_time"}));
+  constexpr int kAfterTheReport = T::kPriorityReader - 1;
+  if (args.sample > 0)
+    trainer.extend(
+        [&gpt, &text, unseen, &args](T::Trainer&) {
+          const bool terminal = ct::os::is_terminal(ct::os::kStandardOutput);  // its progress bar must be erased
+          fmt::print("{}{:-^60}\n{}\n{:-^60}\n", terminal ? "\033[J" : "", " it writes ",
+                     written(gpt, text, unseen, args, args.sample), "");
+        },
+        {.name = "sample", .trigger = now_and_then, .priority = kAfterTheReport});
+  trainer.extend(X::ProgressBar());
+}
+
+/// Adds snapshots, and loads the one that --newest or --resume names.
+void add_snapshots(T::Trainer& trainer, const D::Communicator& comm, const T::Trigger& now_and_then, const Args& args) {
+  const bool alone = comm.size() == 1;
+  D::MultiNodeCheckpointer sets = D::create_multi_node_checkpointer(kSets, comm);
+  if (alone)
+    trainer.extend(X::snapshot({.n_retains = 1, .autoload = args.newest}), {.trigger = now_and_then});
+  else
+    trainer.extend(sets, {.trigger = now_and_then});
+  if (args.newest) go_on(trainer, sets, comm);
+  if (args.resume.empty()) return;
+  if (alone)
+    ct::serializers::load_npz(args.resume, trainer);
+  else if (!D::create_multi_node_checkpointer(kSets, comm, {.path = args.resume}).maybe_load(trainer))
+    throw ct::ValueError(args.resume + ": contains no complete set of checkpoints");
+}
+
+/// Trains a model, and saves it, also if Ctrl-C interrupts.
+void fit(L::Classifier& model, const L::GPT& gpt, const Corpus& corpus, const ct::Device& device,
+         const D::Communicator& comm, const Args& args) {
+  const bool first = comm.rank() == 0;  // whether this rank prints
+  const Text& text = *corpus.text;
+  const auto optimizer = D::create_multi_node_optimizer(
+      ct::optimizers::AdamW({.alpha = args.rate, .beta2 = 0.95, .weight_decay = 0.1}), comm);
+  optimizer.setup(model);
+  optimizer.param_group([](const std::string&, const ct::Parameter& p) { return p.ndim() < 2; }, {{"weight_decay", 0}});
+  optimizer.add_hook(ct::optimizer_hooks::GradientClipping(1.0));
+
+  // each process reads different windows
+  const auto part = [&](const Windows& all) {
+    const auto [begin, end] = D::scatter_index(all.size(), comm);
+    return ct::datasets::SubDataset(all, begin, end);
+  };
+  const ct::iterators::SerialIterator batches(part(corpus.training), args.batchsize);
+  const ct::iterators::SerialIterator test_batches(part(corpus.validation), args.batchsize,
+                                                   {.repeat = false, .shuffle = false});
+  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.device = device}), T::Trigger(args.steps, "iteration"),
+                     args.out);
+  const T::Trigger now_and_then(args.report > 0 ? args.report : std::max<std::int64_t>(1, args.steps / 10),
+                                "iteration");
+  trainer.extend(X::CosineShift("alpha", args.steps, {.warmup = std::min<std::int64_t>(100, args.steps / 10)}));
+  trainer.extend(D::create_multi_node_evaluator(X::Evaluator(test_batches, model, {.device = device}), comm),
+                 {.trigger = now_and_then});
+  trainer.extend(X::FailOnNonNumber());
+  const std::span<const std::int32_t> unseen(text.ids.data() + corpus.cut, static_cast<std::size_t>(args.context / 2));
+  if (first) add_reports(trainer, gpt, text, unseen, now_and_then, args);
+  add_snapshots(trainer, comm, now_and_then, args);
+
+  const auto finish = [&] {
+    T::check_finite(model);
+    if (first) save(gpt, text, args.out);  // all processes have equal weights
+  };
+  try {
+    trainer.run(false);
+  } catch (const T::Interrupted&) {
+    finish();
+    throw;
+  }
+  finish();
+  if (first)
+    fmt::print("\nIts continuation of the validation text:\n{}\n", written(gpt, text, unseen, args, args.tokens));
+}
+
 int train(const Args& args) {
   const D::Communicator comm = D::create_communicator(args.communicator);
-  // whether this rank prints, and whether it is the only rank
-  const bool first = comm.rank() == 0, alone = comm.size() == 1;
+  const bool first = comm.rank() == 0;
   if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
   if (ct::global_config.dtype == ct::Precision(ct::Dtype::float64))  // possible with CATENARY_DTYPE
     throw ct::ValueError("float64 weights cannot be saved for other programs; use --dtype float32");
   const ct::Device device = args.device == "gpu" ? comm.gpu() : ct::get_device(args.device);
   device.use();
   ct::random::seed(args.seed);
-  const auto text = std::make_shared<const Text>(read_text(args));
-  const auto length = std::ssize(text->ids), cut = length * 9 / 10;
-  const Windows training(text, 0, cut, args.context, 1),
-      validation(text, cut, length, args.context, std::max(args.context, (length - cut) / args.windows));
-  const std::int64_t vocabulary = text->tokenizer.vocabulary_size();
-
+  const Corpus corpus = read_corpus(args);
+  const std::int64_t vocabulary = corpus.text->tokenizer.vocabulary_size();
   const L::GPT gpt({.vocabulary = vocabulary,
                     .context = args.context,
                     .width = args.width,
@@ -181,90 +277,22 @@ int train(const Args& args) {
   L::Classifier model(gpt, by_token);
   model.compute_accuracy = false;
   model.to_device(device);
-  if (first)
-    fmt::print("Device: {}\n{}# text: {} bytes, {} tokens of {}\n# weights: {}\n# batch: {} x {} tokens\n\n",
-               device.name(), alone ? "" : fmt::format("# processes: {}\n", comm.size()), text->bytes.size(), length,
-               vocabulary, gpt.count_params(), args.batchsize, args.context);
+  if (first) print_header(device, comm, *corpus.text, gpt, args);
   if (args.steps == 0) {
-    if (first) save(gpt, *text, args.out);
-    comm.finalize();
-    return 0;
-  }
-
-  const auto optimizer = D::create_multi_node_optimizer(
-      ct::optimizers::AdamW({.alpha = args.rate, .beta2 = 0.95, .weight_decay = 0.1}), comm);
-  optimizer.setup(model);
-  optimizer.param_group([](const std::string&, const ct::Parameter& p) { return p.ndim() < 2; }, {{"weight_decay", 0}});
-  optimizer.add_hook(ct::optimizer_hooks::GradientClipping(1.0));
-
-  // each process reads different windows
-  const auto part = [&](const Windows& all) {
-    const auto [begin, end] = D::scatter_index(all.size(), comm);
-    return ct::datasets::SubDataset(all, begin, end);
-  };
-  const ct::iterators::SerialIterator batches(part(training), args.batchsize);
-  const ct::iterators::SerialIterator test_batches(part(validation), args.batchsize,
-                                                   {.repeat = false, .shuffle = false});
-  T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.device = device}), T::Trigger(args.steps, "iteration"),
-                     args.out);
-  const T::Trigger now_and_then(args.report > 0 ? args.report : std::max<std::int64_t>(1, args.steps / 10),
-                                "iteration");
-  trainer.extend(X::CosineShift("alpha", args.steps, {.warmup = std::min<std::int64_t>(100, args.steps / 10)}));
-  trainer.extend(D::create_multi_node_evaluator(X::Evaluator(test_batches, model, {.device = device}), comm),
-                 {.trigger = now_and_then});
-  trainer.extend(X::FailOnNonNumber());
-  const std::span<const std::int32_t> unseen(text->ids.data() + cut, static_cast<std::size_t>(args.context / 2));
-  if (first) {
-    trainer.extend(X::LogReport({.trigger = now_and_then}));
-    trainer.extend(X::PrintReport({"iteration", "main/loss", "validation/main/loss", "elapsed_time"}));
-    constexpr int kAfterTheReport = T::kPriorityReader - 1;
-    if (args.sample > 0)
-      trainer.extend(
-          [&](T::Trainer&) {
-            const bool terminal = ct::os::is_terminal(ct::os::kStandardOutput);  // its progress bar must be erased
-            fmt::print("{}{:-^60}\n{}\n{:-^60}\n", terminal ? "\033[J" : "", " it writes ",
-                       written(gpt, *text, unseen, args, args.sample), "");
-          },
-          {.name = "sample", .trigger = now_and_then, .priority = kAfterTheReport});
-    trainer.extend(X::ProgressBar());
-  }
-  D::MultiNodeCheckpointer sets = D::create_multi_node_checkpointer(kSets, comm);
-  if (alone)
-    trainer.extend(X::snapshot({.n_retains = 1, .autoload = args.newest}), {.trigger = now_and_then});
-  else
-    trainer.extend(sets, {.trigger = now_and_then});
-  if (args.newest) go_on(trainer, sets, comm);
-  if (!args.resume.empty() && alone) ct::serializers::load_npz(args.resume, trainer);
-  if (!args.resume.empty() && !alone &&
-      !D::create_multi_node_checkpointer(kSets, comm, {.path = args.resume}).maybe_load(trainer))
-    throw ct::ValueError(args.resume + ": contains no complete set of checkpoints");
-
-  const auto finish = [&] {
-    T::check_finite(model);
-    if (first) save(gpt, *text, args.out);  // all processes have equal weights
-  };
-  try {
-    trainer.run(false);
-  } catch (const T::Interrupted&) {  // Ctrl-C: save the weights so far
-    finish();
-    throw;
-  }
-  finish();
-  if (first) {
-    fmt::print("\nIts continuation of the validation text:\n{}\n", written(gpt, *text, unseen, args, args.tokens));
-    fmt::print(
-        "\nThe weights are in {0}/model.safetensors and {0}/model.gguf;\n"
-        "generate text by catenary generate {0} --prompt TEXT, or gpt -o {0} --prompt TEXT\n",
-        args.out);
+    if (first) save(gpt, *corpus.text, args.out);
+  } else {
+    fit(model, gpt, corpus, device, comm, args);
+    if (first)
+      fmt::print(
+          "\nThe weights are in {0}/model.safetensors and {0}/model.gguf;\n"
+          "generate text by catenary generate {0} --prompt TEXT, or gpt -o {0} --prompt TEXT\n",
+          args.out);
   }
   comm.finalize();
   return 0;
 }
 
-int main(int argc, char** argv) {
-  Args args;
-  CLI::App app(
-      "Trains a GPT on any text, by bytes or pairs of bytes. With --prompt, generates text with a trained GPT.");
+void add_training_options(CLI::App& app, Args& args) {
   const ct::command_line::Check positive = ct::command_line::whole_number(1, 1000000000),
                                 counted = ct::command_line::whole_number(0, 1000000000);
   app.add_option("TEXT", args.text, "The text file. Its last tenth is used for validation. Not needed with --prompt");
@@ -294,6 +322,9 @@ int main(int argc, char** argv) {
   app.add_option("--dropout", args.dropout, "Dropout rate of embeddings, attention and residuals")
       ->capture_default_str()
       ->check(ct::command_line::number(0.0, 0.99));
+}
+
+void add_run_options(CLI::App& app, Args& args) {
   app.add_option("--dtype", args.dtype, "Dtype of the parameters")
       ->check(ct::command_line::one_of({"float32", "float16", "bfloat16", "mixed16", "mixed_bf16"}));
   app.add_option("-d,--device", args.device,
@@ -311,6 +342,10 @@ int main(int argc, char** argv) {
   app.add_option("--seed", args.seed, "Seed of weights, batches and generated text")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
+}
+
+/// Returns --prompt, whose presence makes the program generate.
+const CLI::Option* add_generating_options(CLI::App& app, Args& args) {
   const auto* prompt = app.add_option("-p,--prompt", args.prompt, "The prompt for a trained model in --out");
   app.add_option("--temperature", args.temperature, "Divides the scores. 0 always takes the most likely token")
       ->capture_default_str()
@@ -321,6 +356,17 @@ int main(int argc, char** argv) {
   app.add_option("--top-p", args.top_p, "Choose from the most likely tokens whose probabilities add up to this")
       ->capture_default_str()
       ->check(ct::command_line::number(1e-6, 1.0));
+  return prompt;
+}
+
+int main(int argc, char** argv) {
+  Args args;
+  CLI::App app(
+      "Trains a GPT on any text, by bytes or pairs of bytes. With --prompt, generates text with a trained GPT.");
+  app.footer("Example: gpt book.txt -o book --vocabulary 2000 -s 500\n         gpt -o book --prompt 'It was'");
+  add_training_options(app, args);
+  add_run_options(app, args);
+  const auto* prompt = add_generating_options(app, args);
   try {
     app.parse(argc, argv);
     if (args.text.empty() && prompt->count() == 0) throw CLI::RequiredError("TEXT or --prompt");

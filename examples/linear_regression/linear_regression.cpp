@@ -26,6 +26,7 @@ void fit() {
 int main(int argc, char** argv) {
   std::string device = "cpu";
   CLI::App app("Fits a line to points by gradient descent, using only arrays.");
+  app.footer("Example: linear_regression -d opencl:0");
   app.add_option("-d,--device", device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   try {
     app.parse(argc, argv);

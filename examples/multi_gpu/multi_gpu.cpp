@@ -55,9 +55,70 @@ struct Options {
   int batchsize = 400, epochs = 1, units = 1000, iterations = 0;
 };
 
+/// Trains with a hand-written loop: each device computes the gradients of half a batch.
+void train_by_loop(const Options& o, const ct::Device& first, const ct::Device& second) {
+  const auto train = ct::datasets::get_mnist().first;
+  auto train_iter = ct::iterators::SerialIterator(train, o.batchsize);
+  auto optimizer = ct::optimizers::Adam();
+  auto model = L::Classifier(MLP(o.units, 10));
+  auto other = ct::copy_link(model, ct::CopyMode::copy);
+  model.to_device(first);
+  other.to_device(second);
+  optimizer.setup(model);
+  double sum = 0;
+  int count = 0;
+  while (o.iterations ? count < o.iterations : train_iter.epoch() < o.epochs) {
+    const auto batch = train_iter.next();
+    const ct::Batch x0 = ct::concat_examples(batch->every(0, 2), first),
+                    x1 = ct::concat_examples(batch->every(1, 2), second);
+    model.cleargrads();
+    other.cleargrads();
+    const ct::Variable loss0 = model(x0[0], x0[1]), loss1 = other(x1[0], x1[1]);
+    loss0.backward();
+    loss1.backward();
+    model.addgrads(other);
+    optimizer.update();
+    other.copyparams(model);
+    sum += (loss0.array().item<float>() + loss1.array().item<float>()) / 2;
+    if (++count % 50 == 0) std::printf("%6d batches, mean loss %.6f\n", count, sum / count);
+  }
+  T::check_finite(model);
+  std::printf("mean loss %.6f\n", sum / count);
+}
+
+/// Trains with a trainer: by ParallelUpdater, or a model whose halves are on the two devices.
+void train_by_trainer(const Options& o, const ct::Device& first, const ct::Device& second) {
+  auto [train, test] = ct::datasets::get_mnist();
+  auto train_iter = ct::iterators::SerialIterator(train, o.batchsize);
+  auto test_iter = ct::iterators::SerialIterator(test, o.batchsize, {.repeat = false, .shuffle = false});
+  auto optimizer = ct::optimizers::Adam();
+  const bool halves = o.mode == "model";
+  const ct::Model model = halves ? ct::Model(L::Classifier(ParallelMLP(o.units, 10, first, second)))
+                                 : ct::Model(L::Classifier(MLP(o.units, 10)));
+  optimizer.setup(model);
+  if (!halves) model.link().to_device(first);
+  ct::training::Converter to_first = [first](const ct::Minibatch& batch, const std::optional<ct::Device>&) {
+    return ct::concat_examples(batch, first);
+  };
+  const T::Updater updater =
+      halves ? T::Updater(T::StandardUpdater(train_iter, optimizer, {.converter = to_first}))
+             : T::Updater(T::ParallelUpdater(train_iter, optimizer, {{"main", first}, {"second", second}}));
+  const T::Trigger stop = o.iterations ? T::Trigger(o.iterations, "iteration") : T::Trigger(o.epochs, "epoch");
+  auto trainer = T::Trainer(updater, stop, o.out);
+  trainer.extend(X::Evaluator(test_iter, model, {.converter = to_first}), {.trigger = stop});
+  trainer.extend(X::FailOnNonNumber());
+  trainer.extend(X::LogReport(X::LogReportOptions{.trigger = stop}));
+  trainer.extend(X::PrintReport({"epoch", "iteration", "main/loss", "validation/main/loss", "main/accuracy",
+                                 "validation/main/accuracy", "elapsed_time"}));
+  trainer.extend(X::ProgressBar());
+  trainer.run();
+  T::check_finite(model);
+}
+
 int main(int argc, char** argv) {
   Options o;
-  CLI::App app("Trains MNIST on two devices");
+  CLI::App app("Trains MNIST on two devices.");
+  app.footer("Example: multi_gpu data -0 gpu:0 -1 gpu:1 -e 3");
   app.add_option("mode", o.mode,
                  "model (split over two devices), data (ParallelUpdater) or loop (data, with a hand-written loop)")
       ->check(ct::command_line::one_of({"model", "data", "loop"}))
@@ -86,59 +147,7 @@ int main(int argc, char** argv) {
     std::printf("Devices: %s, %s\n# mode: %s\n# Minibatch-size: %d\n\n", first.name().c_str(), second.name().c_str(),
                 o.mode.c_str(), o.batchsize);
     ct::random::seed(0);
-    auto [train, test] = ct::datasets::get_mnist();
-    auto train_iter = ct::iterators::SerialIterator(train, o.batchsize);
-    auto test_iter = ct::iterators::SerialIterator(test, o.batchsize, {.repeat = false, .shuffle = false});
-    auto optimizer = ct::optimizers::Adam();
-
-    if (o.mode == "loop") {
-      auto model = L::Classifier(MLP(o.units, 10));
-      auto other = ct::copy_link(model, ct::CopyMode::copy);
-      model.to_device(first);
-      other.to_device(second);
-      optimizer.setup(model);
-      double sum = 0;
-      int count = 0;
-      while (o.iterations ? count < o.iterations : train_iter.epoch() < o.epochs) {
-        const auto batch = train_iter.next();
-        const ct::Batch x0 = ct::concat_examples(batch->every(0, 2), first),
-                        x1 = ct::concat_examples(batch->every(1, 2), second);
-        model.cleargrads();
-        other.cleargrads();
-        const ct::Variable loss0 = model(x0[0], x0[1]), loss1 = other(x1[0], x1[1]);
-        loss0.backward();
-        loss1.backward();
-        model.addgrads(other);
-        optimizer.update();
-        other.copyparams(model);
-        sum += (loss0.array().item<float>() + loss1.array().item<float>()) / 2;
-        if (++count % 50 == 0) std::printf("%6d batches, mean loss %.6f\n", count, sum / count);
-      }
-      T::check_finite(model);
-      std::printf("mean loss %.6f\n", sum / count);
-      return 0;
-    }
-    const bool halves = o.mode == "model";
-    const ct::Model model = halves ? ct::Model(L::Classifier(ParallelMLP(o.units, 10, first, second)))
-                                   : ct::Model(L::Classifier(MLP(o.units, 10)));
-    optimizer.setup(model);
-    if (!halves) model.link().to_device(first);
-    ct::training::Converter to_first = [first](const ct::Minibatch& batch, const std::optional<ct::Device>&) {
-      return ct::concat_examples(batch, first);
-    };
-    const T::Updater updater =
-        halves ? T::Updater(T::StandardUpdater(train_iter, optimizer, {.converter = to_first}))
-               : T::Updater(T::ParallelUpdater(train_iter, optimizer, {{"main", first}, {"second", second}}));
-    const T::Trigger stop = o.iterations ? T::Trigger(o.iterations, "iteration") : T::Trigger(o.epochs, "epoch");
-    auto trainer = T::Trainer(updater, stop, o.out);
-    trainer.extend(X::Evaluator(test_iter, model, {.converter = to_first}), {.trigger = stop});
-    trainer.extend(X::FailOnNonNumber());
-    trainer.extend(X::LogReport(X::LogReportOptions{.trigger = stop}));
-    trainer.extend(X::PrintReport({"epoch", "iteration", "main/loss", "validation/main/loss", "main/accuracy",
-                                   "validation/main/accuracy", "elapsed_time"}));
-    trainer.extend(X::ProgressBar());
-    trainer.run();
-    T::check_finite(model);
+    (o.mode == "loop" ? train_by_loop : train_by_trainer)(o, first, second);
   } catch (const std::exception& error) {
     return ct::command_line::failure("multi_gpu", error);
   }

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   std::int64_t n = 10000, things = 6;
   double threshold = 0.3;
   CLI::App app("Keeps the best box of each object among many overlapping boxes.");
+  app.footer("Example: nms --boxes 50000 --things 20");
   app.add_option("-d,--device", device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("--boxes", n, "Number of boxes")
       ->check(ct::command_line::whole_number(1, 1000000))

@@ -208,6 +208,7 @@ int train(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains an LSTM language model with truncated backpropagation.");
+  app.footer("Example: ptb -t words.txt -u 650 -e 20");
   const auto positive = ct::command_line::whole_number(1, 1000000);
   app.add_option("-b,--batchsize", args.batchsize, "Columns of the text, read in parallel")
       ->capture_default_str()

@@ -93,6 +93,7 @@ void run(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Measures F::linear of square matrices, and shows which units computed it.");
+  app.footer("Example: tensor_core -n 4096 --dtype float16 -d gpu:0");
   const auto positive = ct::command_line::whole_number(1, 1000000);
   app.add_option("-n,--size", args.size, "Rows and columns of the matrices")->capture_default_str()->check(positive);
   app.add_option("-c,--count", args.count, "Products timed together")->capture_default_str()->check(positive);

@@ -171,9 +171,8 @@ int train(const Args& args) {
 
 int main(int argc, char** argv) {
   Args args;
-  CLI::App app(
-      "Trains a network on CIFAR-10 or CIFAR-100: softmax cross "
-      "entropy and SGD with momentum.");
+  CLI::App app("Trains a network on CIFAR-10 or CIFAR-100: softmax cross entropy and SGD with momentum.");
+  app.footer("Example: train_cifar -m resnet18 -e 5 -o result");
   app.add_option("--dataset", args.dataset, "cifar10 or cifar100")
       ->capture_default_str()
       ->check(ct::command_line::one_of({"cifar10", "cifar100"}));

@@ -83,6 +83,45 @@ ct::Array scale_of(const ct::Array& x) {
   return ct::where(deviation > 1e-7 * ct::abs(ct::mean(x, 0)), deviation, 1.0);
 }
 
+/// Returns the examples of a regression, whose labels are scaled to mean 0 and standard deviation 1.
+ct::Dataset scaled_examples(const D::CsvDataset& table, Reading& reading, const Args& args) {
+  const ct::Array t = table.labels().astype(ct::Dtype::float64);
+  reading.mean = ct::mean(t).item<double>();
+  reading.std = scale_of(t).item<double>();
+  fmt::print("{} rows, {} columns; {} is {:g} to {:g}\n\n", table.size(), reading.columns.size(), listed({args.label}),
+             ct::min(t).item<double>(), ct::max(t).item<double>());
+  if (table.size() < 2) throw ct::ValueError(args.file + ": one row; a fifth of the rows is kept for validation");
+  return D::TupleDataset(table.features(), ((t - reading.mean) / reading.std).astype(ct::Dtype::float32).eval());
+}
+
+/// Prints the classes. Throws ValueError if they cannot be learned.
+void check_classes(const D::CsvDataset& table, const Reading& reading, const Args& args) {
+  const auto classes = static_cast<std::int64_t>(reading.classes.size());
+  fmt::print("{} rows, {} columns, {} classes: {}\n\n", table.size(), reading.columns.size(), classes,
+             listed(reading.classes));
+  if (classes < 2 || classes > table.size() / 2)
+    throw ct::ValueError(fmt::format(
+        "{}: the {} rows of the column '{}' hold {} different values; expected classes: at least two, of several "
+        "rows each (--regression learns numbers)",
+        args.file, table.size(), args.label, classes));
+}
+
+/// Trains, and saves the model, also if Ctrl-C interrupts.
+void run(T::Trainer& trainer, L::Classifier& model, Reading& reading, const Args& args) {
+  const auto save = [&] {
+    T::check_finite(model);
+    ct::serializers::save_npz(args.out + "/model.npz", Saved{model, reading});
+    fmt::print("\nThe weights are in {0}/model.npz; train_csv -o {0} --predict FILE uses them\n", args.out);
+  };
+  try {
+    trainer.run(false);
+  } catch (const T::Interrupted&) {
+    save();
+    throw;
+  }
+  save();
+}
+
 int train(const Args& args) {
   const ct::Device device = ct::get_device(args.device);
   ct::random::seed(args.seed);
@@ -96,25 +135,8 @@ int train(const Args& args) {
                              .delimiter = args.delimiter[0]});
   reading.columns = table.feature_names();
   reading.classes = table.class_names();
-  ct::Dataset examples = table;
-  if (args.regression) {
-    const ct::Array t = table.labels().astype(ct::Dtype::float64);
-    reading.mean = ct::mean(t).item<double>();
-    reading.std = scale_of(t).item<double>();
-    examples = D::TupleDataset(table.features(), ((t - reading.mean) / reading.std).astype(ct::Dtype::float32).eval());
-    fmt::print("{} rows, {} columns; {} is {:g} to {:g}\n\n", table.size(), reading.columns.size(),
-               listed({args.label}), ct::min(t).item<double>(), ct::max(t).item<double>());
-    if (table.size() < 2) throw ct::ValueError(args.file + ": one row; a fifth of the rows is kept for validation");
-  } else {
-    const auto classes = static_cast<std::int64_t>(reading.classes.size());
-    fmt::print("{} rows, {} columns, {} classes: {}\n\n", table.size(), reading.columns.size(), classes,
-               listed(reading.classes));
-    if (classes < 2 || classes > table.size() / 2)
-      throw ct::ValueError(fmt::format(
-          "{}: the {} rows of the column '{}' hold {} different values; expected classes: at least two, of several "
-          "rows each (--regression learns numbers)",
-          args.file, table.size(), args.label, classes));
-  }
+  if (!args.regression) check_classes(table, reading, args);
+  const ct::Dataset examples = args.regression ? scaled_examples(table, reading, args) : ct::Dataset(table);
   const auto [training, test] = D::split_dataset_random(examples, table.size() * 4 / 5, args.seed);
 
   MLP mlp(args.units, args.regression ? 1 : static_cast<int>(reading.classes.size()));
@@ -150,18 +172,7 @@ int train(const Args& args) {
     if (!same(mlp.mean, mean) || !same(mlp.std, std))
       throw ct::ValueError(args.resume + ": the snapshot of another table, or with other options");
   }
-  const auto save = [&] {
-    T::check_finite(model);
-    ct::serializers::save_npz(args.out + "/model.npz", Saved{model, reading});
-    fmt::print("\nThe weights are in {0}/model.npz; train_csv -o {0} --predict FILE uses them\n", args.out);
-  };
-  try {
-    trainer.run(false);
-  } catch (const T::Interrupted&) {  // Ctrl-C: save the weights so far
-    save();
-    throw;
-  }
-  save();
+  run(trainer, model, reading, args);
   return 0;
 }
 
@@ -206,6 +217,7 @@ bool is_tab(const std::string& word) { return word == "tab" || word == "\\t"; }
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains a network on a CSV file with a header: predicts LABEL from the numbers in the other columns.");
+  app.footer("Example: train_csv flowers.csv species -o flowers\n         train_csv -o flowers --predict new.csv");
   app.add_option("FILE", args.file, "The table. Not needed with --predict");
   app.add_option("LABEL", args.label, "Name of the column to predict");
   app.add_flag("--regression", args.regression, "LABEL contains numbers, not classes");

@@ -480,6 +480,7 @@ void add_options(CLI::App& app, Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains a classifier on a folder of images (PNG, JPEG) with one sub-folder for each class.");
+  app.footer("Example: train_images pictures -e 20 -o result\n         train_images -o result --predict new.jpg");
   add_options(app, args);
   try {
     app.parse(argc, argv);

@@ -133,6 +133,7 @@ int main(int argc, char** argv) {
   InferenceArgs inference_args;
   CLI::App app(
       "Trains a network on MNIST: 784-UNIT-UNIT-10 or two convolutions, ReLU, softmax cross entropy and Adam.");
+  app.footer("Example: train_mnist -e 3 -o result\n         train_mnist inference -s result/model.npz");
   app.add_option("-m,--model", args.model, "mlp or cnn")
       ->capture_default_str()
       ->check(ct::command_line::one_of({"mlp", "cnn"}));
@@ -163,6 +164,7 @@ int main(int argc, char** argv) {
   app.add_flag("--prefetch", args.prefetch, "Prepare the next minibatch in parallel");
   app.add_flag("--noplot", args.noplot, "Do not plot the losses");
   CLI::App* inference = app.add_subcommand("inference", "Predicts the test images with trained weights");
+  inference->footer("Example: train_mnist inference -s result/model.npz -n 5");
   inference->add_option("-s,--snapshot", inference_args.snapshot, "A snapshot, or weights saved as npz")
       ->capture_default_str();
   inference->add_option("-n,--images", inference_args.images, "Number of predictions to print")

@@ -74,6 +74,7 @@ int train(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains 784-UNITxLAYERS-10 with ReLU on MNIST, in 32 or in 16 bits.");
+  app.footer("Example: train_mnist_deep -u 512 --dtype mixed16");
   const auto positive = ct::command_line::whole_number(1, 1000000);
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")->capture_default_str()->check(positive);
   app.add_option("-e,--epoch", args.epoch, "Number of passes over the dataset")->capture_default_str()->check(positive);

@@ -89,6 +89,7 @@ void train(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains a multilayer perceptron on MNIST with several processes: 784-UNIT-UNIT-10, ReLU and Adam.");
+  app.footer("Example: catenary launch -n 4 train_mnist_mn -o result");
   app.add_option("--communicator", args.communicator, "naive, flat, non_cuda_aware, pure_nccl or dummy")
       ->capture_default_str();
   app.add_option("-b,--batchsize", args.batchsize, "Images in each process's minibatch")

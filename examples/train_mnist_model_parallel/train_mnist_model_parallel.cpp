@@ -103,8 +103,8 @@ int main(int argc, char** argv) {
   Args args;
   CLI::App app(
       "Trains a multilayer perceptron on MNIST, 784-UNIT-UNIT-10, whose layers are split over two processes. Four or "
-      "more "
-      "processes form pairs.");
+      "more processes form pairs.");
+  app.footer("Example: catenary launch -n 2 train_mnist_model_parallel");
   app.add_option("--communicator", args.communicator, "naive, flat, non_cuda_aware or dummy")->capture_default_str();
   app.add_option("-b,--batchsize", args.batchsize, "Images in each pair's minibatch")
       ->capture_default_str()

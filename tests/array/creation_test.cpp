@@ -53,11 +53,37 @@ TEST(Creation, CopiesAndHandles) {
   expect(ct::ascontiguousarray(ct::array({{1, 2}, {3, 4}}).T()), Dtype::int32, {2, 2}, {1, 3, 2, 4});
 }
 
+TEST(Creation, ItemsAreConvertedAsArrays) {
+  const ct::Array host = ct::array({-3.7, 0.1, -0.0, 100.0, 6e-8, 3e38, double{INFINITY}, double{NAN}}, Dtype::float64)
+                             .to_device(ct::Device());
+  for (int d = 0; d < ct::kRealDtypes; ++d) {
+    const auto dtype = static_cast<Dtype>(d);
+    const std::int64_t count = ct::is_floating(dtype) ? host.size() : 4;  // others do not fit integers
+    const ct::Array values = host.astype(dtype);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const ct::Array one = dtype == Dtype::float64 ? values(i) : values(i).to_device(ct::current_device());
+      const auto wide = values(i).astype(Dtype::float64).to_vector<double>()[0];
+      const double item = one.item<double>();
+      EXPECT_TRUE(item == wide || (std::isnan(item) && std::isnan(wide))) << ct::dtype_name(dtype) << i;
+      EXPECT_EQ(std::signbit(item), std::signbit(wide)) << ct::dtype_name(dtype) << i;
+      if (i >= 4) continue;
+      EXPECT_EQ(one.item<std::int64_t>(), values(i).astype(Dtype::int64).to_vector<std::int64_t>()[0]);
+      EXPECT_EQ(one.item<std::uint64_t>(), values(i).astype(Dtype::uint64).to_vector<std::uint64_t>()[0]);
+      EXPECT_EQ(one.item<bool>(), values(i).astype(Dtype::bool_).to_vector<bool>()[0]);
+    }
+  }
+  EXPECT_THROW(ct::array({1, 2}).item<double>(), ct::ShapeError);
+}
+
 TEST(Creation, Filled) {
   expect(ct::zeros({2, 0}), Dtype::float64, {2, 0}, {});
   expect(ct::ones({3}, Dtype::uint8), Dtype::uint8, {3}, {1, 1, 1});
   expect(ct::full({2}, 7), Dtype::int64, {2}, {7, 7});
   expect(ct::full({2}, 1.5, Dtype::float16), Dtype::float16, {2}, {1.5, 1.5});
+  expect(ct::full({2}, 1e19, Dtype::uint64), Dtype::uint64, {2}, {1e19, 1e19});
+  const ct::Array wide = ct::zeros({2, 3}, Dtype::uint64);
+  wide(ct::slice(), ct::slice(0, 3, 2)).fill(0x1p63);
+  expect(wide, Dtype::uint64, {2, 3}, {0x1p63, 0, 0x1p63, 0x1p63, 0, 0x1p63});
   expect(ct::full({2, 2}, ct::array({1.f, 2.f})), Dtype::float32, {2, 2}, {1, 2, 1, 2});
   expect(ct::full({1}, true), Dtype::bool_, {1}, {1});
   const ct::Array i = ct::array({{1, 2}, {3, 4}});

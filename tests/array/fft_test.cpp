@@ -12,6 +12,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/reduction.h"
 #include "catenary/array/view.h"
 #include "catenary/core/error.h"
 #include "catenary/device/float64.h"
@@ -151,6 +152,28 @@ TEST(FourierTransforms, OfRealNumbersAndBack) {
   // not the transform of a real signal: the imaginary parts at both ends are ignored, as in NumPy
   const Array odd = from({{1, 5}, {2, 1}, {3, 7}}, {3}, Dtype::complex64);
   expect_near(fft::irfft(odd), {2, -1, 0, 0}, {4}, Dtype::float32);
+}
+
+// Long tables of factors are products of short ones.
+TEST(FourierTransforms, OfManyRealNumbersAndBack) {
+  for (const std::int64_t n : {2, 8194, 40000}) {
+    for (const Dtype part : {Dtype::float32, ct::part_dtype(widest())}) {
+      const double tolerance = part == Dtype::float32 ? 2e-6 : 4e-15;
+      const std::int64_t count = n == 2 ? 33000 : 8;
+      const Array x = from(random_signal(count * n, 5, true), {count, n}, part);
+      const std::vector<double> given = x.to_vector<double>();
+      const Array half = fft::fft(x)(ct::slice(), ct::slice(0, n / 2 + 1));
+      EXPECT_LE(ct::max(ct::absolute(fft::rfft(x) - half)).item<double>(),
+                std::sqrt(static_cast<double>(n)) * tolerance);
+      EXPECT_LE(ct::max(ct::absolute(fft::rfft(x.T(), {.axis = 0}).T() - half)).item<double>(),
+                std::sqrt(static_cast<double>(n)) * tolerance);
+      const Array rows = fft::irfft(half), columns = fft::irfft(half.T(), {.axis = 0}).T();
+      for (const Array& y : {rows, columns}) {
+        const std::vector<double> found = y.to_vector<double>();
+        for (std::size_t i = 0; i < given.size(); ++i) ASSERT_NEAR(found[i], given[i], tolerance) << n << " at " << i;
+      }
+    }
+  }
 }
 
 TEST(FourierTransforms, NormsAndDtypes) {

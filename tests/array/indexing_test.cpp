@@ -13,6 +13,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/core/axis_error.h"
 #include "tests/paths.h"
 #include "tests/settle.h"
 
@@ -150,8 +151,9 @@ TEST(Indexing, NoBoolsAreNoPositions) {
 TEST(Indexing, Refusals) {
   const ct::Array x = ct::arange(60).reshape({2, 5, 6});
   EXPECT_THROW(x(ct::array({0.5})), ct::IndexError);
-  EXPECT_THROW(x(ct::ellipsis, ct::ellipsis), ct::IndexError);
-  EXPECT_THROW(x(0, 0, 0, 0), ct::IndexError);
+  EXPECT_THROW(x(ct::ellipsis, ct::ellipsis), ct::EllipsisError);
+  EXPECT_THROW(x(0, 0, 0, 0), ct::IndexCountError);
+  EXPECT_THROW(x(ct::zeros({2, 5}, ct::Dtype::bool_), 0, 0), ct::IndexCountError);
   EXPECT_THROW(x(slice(0, 2, 0)), ct::ValueError);
   EXPECT_THROW(x.set(ct::zeros({4}), 0), ct::ShapeError);
   EXPECT_THROW(x.set(ct::zeros({3, 6}), slice(), 0), ct::ShapeError);

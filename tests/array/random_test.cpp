@@ -9,7 +9,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
-#include "catenary/backends/cpu/random.h"
+#include "catenary/backends/cpu/random/random.h"
 #include "tests/array/expect.h"
 
 namespace ct = catenary;

@@ -8,6 +8,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/sorting.h"
+#include "catenary/device/float64.h"
 #include "tests/array/expect.h"
 
 namespace ct = catenary;
@@ -116,6 +117,14 @@ TEST(Reduction, ExtremaAndNan) {
   expect_array(ct::nanmean(x, 1), {2, 5}, {2}, Dtype::float64);
   expect_array(ct::nanmax(x, 1, true), {3, 6}, {2, 1}, Dtype::float64);
   expect_array(ct::nanmin(x, 0), {1, 6, 3}, {3}, Dtype::float64);
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Array infinite = ct::array({{-kInf, kNan}, {kNan, kNan}, {1.0, -kInf}, {kInf, kNan}}, Dtype::float64);
+  for (const Dtype dtype : {Dtype::float64, Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
+    const Array y = infinite.astype(dtype);
+    expect_array(ct::nanmax(y, 1), {-kInf, kNan, 1, kInf}, {4}, dtype);
+    expect_array(ct::nanmin(y, 1), {-kInf, kNan, -kInf, kInf}, {4}, dtype);
+    expect_array(ct::nanmax(y.T(), 1), {kInf, -kInf}, {2}, dtype);
+  }
   expect_array(ct::nanvar(x, 1), {1, 2.0 / 3}, {2}, Dtype::float64, 1e-15);
   expect_array(ct::nanstd(x, 1), {1, std::sqrt(2.0 / 3)}, {2}, Dtype::float64, 1e-15);
   const Array nothing = make<float>({static_cast<float>(kNan)});
@@ -126,7 +135,7 @@ TEST(Reduction, ExtremaAndNan) {
 
 /// Computes argmax or argmin along an axis of a 3-d array, element by element.
 std::vector<std::int64_t> plain_arg(const Array& x, bool largest, int axis) {
-  const Array rows = ct::moveaxis(x, {axis}, {2});
+  const Array rows = ct::moveaxis(x, axis, 2);
   const std::vector<double> values = rows.to_vector<double>();
   const std::size_t n = static_cast<std::size_t>(rows.shape(2));
   std::vector<std::int64_t> result;
@@ -190,6 +199,61 @@ TEST(Reduction, ArgExtremaOfNanInfinityAndZeros) {
   const Array big = ct::full({3}, 5, Dtype::uint64);
   big.set(ct::full({}, 1, Dtype::uint64) << 63, 1);
   EXPECT_EQ(ct::argmax(big).item<int>(), 1);
+}
+
+TEST(Reduction, ExtremaOfNanInfinityAndZeros) {
+  const std::vector<Dtype> dtypes = {Dtype::float16, Dtype::bfloat16, Dtype::float32,
+                                     ct::widest_float(ct::current_device())};
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>(3, 5), {8, 70}, {19, 300}, {700, 9}, {70, 1100}}) {
+    for (const Dtype dtype : dtypes) {
+      const Array numbers = (ct::arange(rows * columns) * 7919 % 101 - 50).reshape({rows, columns}).astype(dtype);
+      const Array x = numbers.copy();
+      x.set(kNan, rows - 1, 1);
+      x.set(kNan, 0, columns - 1);
+      x.set(-kInf, ct::slice(), 0);
+      for (const Array& a : {x, x.T().copy().T(), ct::flip(x)}) {
+        for (const int axis : {0, 1}) {
+          for (const bool largest : {true, false}) {
+            const Array lines = axis == 0 ? a.T() : a;
+            const std::vector<double> all = lines.to_vector<double>();
+            const std::vector<double> found = (largest ? ct::max(a, axis) : ct::min(a, axis)).to_vector<double>();
+            const std::size_t n = static_cast<std::size_t>(lines.shape(1));
+            for (std::size_t k = 0; k < found.size(); ++k) {
+              double expected = all[k * n];
+              for (std::size_t i = 1; i < n; ++i) {
+                const double next = all[k * n + i];
+                if (std::isnan(expected)) break;
+                expected = std::isnan(next) || (largest ? next > expected : next < expected) ? next : expected;
+              }
+              ASSERT_TRUE(std::isnan(expected) ? std::isnan(found[k]) : found[k] == expected)
+                  << ct::dtype_name(dtype) << " " << a.shape().str() << " axis " << axis << " at " << k;
+            }
+          }
+        }
+      }
+    }
+  }
+  expect_array(ct::max(ct::full({9, 3}, -kInf, Dtype::float32), 0), {-kInf, -kInf, -kInf}, {3}, Dtype::float32);
+}
+
+// Bools are added up in bytes, so more than 255 rows and 255 * 64 elements of a row matter.
+TEST(Reduction, CountsOfManyBools) {
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>(1, 7), {600, 3}, {300, 70}, {3, 20000}, {520, 300}}) {
+    const Array x = (ct::arange(rows * columns) * 7919 % 101).reshape({rows, columns});
+    for (const Array& numbers : {x, x.T().copy().T(), ct::flip(x)}) {
+      const Array truth = (numbers < 90).eval(), ones = truth.astype(Dtype::int64).eval();
+      for (const ct::AxisArg& axis : {ct::AxisArg(), ct::AxisArg(0), ct::AxisArg(1)}) {
+        EXPECT_EQ(ct::count_nonzero(truth, axis).to_vector<std::int64_t>(),
+                  ct::sum(ones, axis).to_vector<std::int64_t>());
+        EXPECT_EQ(ct::count_nonzero(numbers < 90, axis).to_vector<std::int64_t>(),
+                  ct::sum(ones, axis).to_vector<std::int64_t>());
+      }
+      EXPECT_EQ(ct::sum(truth).item<std::int64_t>(), ct::sum(ones).item<std::int64_t>());
+    }
+  }
+  EXPECT_EQ(ct::count_nonzero(ct::full({70000}, true, Dtype::bool_)).item<std::int64_t>(), 70000);
 }
 
 TEST(Reduction, Truth) {

@@ -39,9 +39,10 @@ TEST(Attributes, AreWhatTheFunctionWasCalledWith) {
   EXPECT_EQ(told(F::pad(x, {{0, 0}, {0, 0}, {1, 2}, {0, 1}}, {.mode = PadMode::constant, .constant_value = 2})),
             "width=[0, 0, 0, 0, 1, 2, 0, 1], mode='constant', constant_value=[2, 2], end_value=[0, 0], "
             "stat_length=None, odd=False");
-  EXPECT_EQ(told(F::softmax_cross_entropy(of_shape({2, 3}), Variable(zeros({2}, Dtype::int32), false),
-                                          {.class_weight = ones({3}, Dtype::float32), .reduce = F::Reduce::no})),
-            "normalize=True, ignore_label=-1, class_weight=float32 (3,), reduce='no', kl_divergence=False");
+  EXPECT_EQ(
+      told(F::softmax_cross_entropy(of_shape({2, 3}), Variable(zeros({2}, Dtype::int32), false),
+                                    {.class_weight = ones({3}, Dtype::float32), .reduce = F::Reduce::no})),
+      "normalize=True, ignore_label=-1, class_weight=float32 (3,), reduce='no', kl_divergence=False, cache_score=True");
   EXPECT_EQ(told(F::convolution_2d(x, of_shape({6, 3, 2, 2}), {.stride = 2, .pad = 1})),
             "size=[2, 2], stride=[2, 2], pad=[1, 1], dilate=[1, 1], groups=1, extents=[4, 4], counts=[3, 3]");
   EXPECT_EQ(told(F::max_pooling_2d(x, 2)),

@@ -10,7 +10,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
-#include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/cpu/gemm/gemm.h"
 #include "catenary/core/config.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/error.h"

@@ -13,7 +13,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/random.h"
-#include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/cpu/gemm/gemm.h"
 #include "catenary/core/parallel.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/libraries.h"

@@ -1,4 +1,4 @@
-#include "catenary/backends/cpu/copy.h"
+#include "catenary/backends/cpu/movement/copy.h"
 
 #include <gtest/gtest.h>
 

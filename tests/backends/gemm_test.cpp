@@ -1,4 +1,4 @@
-#include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/cpu/gemm/gemm.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

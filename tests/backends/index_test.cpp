@@ -1,4 +1,4 @@
-#include "catenary/backends/cpu/index.h"
+#include "catenary/backends/cpu/movement/index.h"
 
 #include <gtest/gtest.h>
 

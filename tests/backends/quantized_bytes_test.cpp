@@ -9,7 +9,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/quantized.h"
-#include "catenary/backends/cpu/quantized.h"
+#include "catenary/backends/cpu/quantized/quantized.h"
 #include "catenary/core/config.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/device/libraries.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "catenary/backends/cpu/random.h"
+#include "catenary/backends/cpu/random/random.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/device.h"
 

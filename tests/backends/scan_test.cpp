@@ -1,4 +1,4 @@
-#include "catenary/backends/cpu/scan.h"
+#include "catenary/backends/cpu/reduce/scan.h"
 
 #include <gtest/gtest.h>
 

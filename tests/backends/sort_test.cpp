@@ -1,4 +1,4 @@
-#include "catenary/backends/cpu/sort.h"
+#include "catenary/backends/cpu/sort/sort.h"
 
 #include <gtest/gtest.h>
 
@@ -36,8 +36,9 @@ bool before(T a, T b) {
   }
 }
 
-enum class Fill { random, few, constant, ascending, descending, special };
-constexpr Fill kFills[] = {Fill::random, Fill::few, Fill::constant, Fill::ascending, Fill::descending, Fill::special};
+enum class Fill { random, few, constant, ascending, descending, pipes, special };
+constexpr Fill kFills[] = {Fill::random,     Fill::few,   Fill::constant, Fill::ascending,
+                           Fill::descending, Fill::pipes, Fill::special};
 
 template <class T>
 std::unique_ptr<T[]> make(std::int64_t n, Fill fill) {
@@ -61,6 +62,9 @@ std::unique_ptr<T[]> make(std::int64_t n, Fill fill) {
         break;
       case Fill::descending:
         x = static_cast<double>(n - i);
+        break;
+      case Fill::pipes:  // up and down, which makes bad pivots of samples at the ends and in the middle
+        x = static_cast<double>(std::min(i, n - i));
         break;
       case Fill::special:
         x = static_cast<double>(static_cast<std::int64_t>(state % 7)) - 3;
@@ -89,8 +93,9 @@ bool same_bits(const T* a, const T* b, std::int64_t n) {
   return n == 0 || std::memcmp(a, b, static_cast<std::size_t>(n) * sizeof(T)) == 0;
 }
 
-constexpr std::pair<std::int64_t, std::int64_t> kShapes[] = {{0, 5},   {3, 0},   {1, 1},    {5, 2},     {40, 33},
-                                                             {7, 127}, {3, 128}, {2, 3000}, {1, 140000}};
+constexpr std::pair<std::int64_t, std::int64_t> kShapes[] = {{0, 5},    {3, 0},     {1, 1},     {5, 2},     {5, 8},
+                                                             {4, 17},   {40, 33},   {7, 127},   {3, 128},   {3, 129},
+                                                             {2, 3000}, {1, 16384}, {1, 16385}, {1, 140000}};
 
 TEST_F(SortTest, SortAndArgsortOfEveryDtype) {
   for (int d = 0; d < kRealDtypes; ++d)
@@ -187,7 +192,7 @@ TEST_F(SortTest, SelectsWithoutASort) {
   for (int d = 0; d < kRealDtypes; ++d)
     visit_dtype(static_cast<Dtype>(d), [&](auto zero) {
       using T = decltype(zero);
-      for (std::int64_t n : {1, 2, 599, 5000, 70001})
+      for (std::int64_t n : {1, 2, 65, 599, 4096, 5000, 70001})
         for (Fill fill : kFills) {
           if (n > 60000 && fill != Fill::random && (fill != Fill::special || dtype_of<T> != Dtype::float32)) continue;
           SCOPED_TRACE(std::string(dtype_name(dtype_of<T>)) + " " + std::to_string(n) + " fill " +

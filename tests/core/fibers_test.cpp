@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,8 +45,9 @@ TEST(Fibers, EachHasAStackOfItsOwn) {
 /// Uses this many KiB of stack. Must not be optimised away.
 __attribute__((noinline)) int deep(int kib) {
   volatile char own[1024];
-  own[0] = static_cast<char>(kib);
-  return kib == 0 ? 0 : deep(kib - 1) + own[0];
+  volatile char& one = own[kib % 1024];  // Clang keeps no more of an array than it sees used
+  one = static_cast<char>(kib);
+  return kib == 0 ? 0 : deep(kib - 1) + one;
 }
 
 // Without the guard, a fiber that overflows would overwrite another fiber's stack.
@@ -63,20 +63,6 @@ TEST(FibersDeathTest, AStackThatOverflowsIsTold) {
         });
       },
       "catenary: a deep function: SIGSEGV: a work-item needs more stack than the 640 KiB that it has");
-}
-
-TEST(Fibers, HaveGuardsBelowTheirStacks) {
-  Fibers fibers(2);
-  int guarded = 0, stack = 0;
-  fibers.run([&](int) {
-    const char here = 0;
-    constexpr std::ptrdiff_t kPage = 4096, kPages = 192;
-    for (std::ptrdiff_t k = 0; k < kPages; ++k) guarded += Fibers::is_guard(&here - k * kPage);
-    stack += Fibers::is_guard(&here);
-  });
-  EXPECT_EQ(stack, 0);
-  EXPECT_EQ(guarded, 2 * 32);
-  EXPECT_FALSE(Fibers::is_guard(&stack));
 }
 
 // The thread sanitizer counts calls that have not returned.

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -20,12 +21,14 @@
 
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
+#include "catenary/core/os/fibers.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/library.h"
 #include "catenary/core/os/memory.h"
 #include "catenary/core/os/obituary.h"
 #include "catenary/core/os/private_folder.h"
 #include "catenary/core/os/process.h"
+#include "catenary/core/os/registry.h"
 #include "catenary/core/os/signals.h"
 #include "catenary/core/os/system.h"
 #include "catenary/core/os/temporary_folder.h"
@@ -140,10 +143,11 @@ TEST_F(Files, OnlyRegularFilesAreRead) {
   ASSERT_EQ(::symlink("pipe", at("link").c_str()), 0);
   for (const auto& [name, kind] :
        {std::pair{"pipe", "a pipe (FIFO)"}, {"link", "a pipe (FIFO)"}, {"zero", "a character device"}}) {
+    const std::string file = at(name);
     const std::string expected =
-        at(name) + ": it is " + kind + "; only regular files can be read: copy its output into one";
-    EXPECT_EQ(tests::error_of<FileError>([&] { read_file(at(name)); }), expected);
-    EXPECT_EQ(tests::error_of<FileError>([&] { FileView view(at(name)); }), expected);
+        file + ": it is " + kind + "; only regular files can be read: copy its output into one";
+    EXPECT_EQ(tests::error_of<FileError>([&] { read_file(file); }), expected);
+    EXPECT_EQ(tests::error_of<FileError>([&] { FileView view(file); }), expected);
   }
 }
 
@@ -626,9 +630,30 @@ TEST(ProcessesDeathTest, FunctionsAtTheExitGetTheStatus) {
       ::testing::ExitedWithCode(3), "ends with 3");
 }
 
+TEST(Fibers, HaveGuardsBelowTheirStacks) {
+  Fibers fibers(2);
+  int guarded = 0, stack = 0;
+  fibers.run([&](int) {
+    const char here = 0;
+    constexpr std::ptrdiff_t kPage = 4096, kPages = 192;
+    for (std::ptrdiff_t k = 0; k < kPages; ++k) guarded += Fibers::is_guard(&here - k * kPage);
+    stack += Fibers::is_guard(&here);
+  });
+  EXPECT_EQ(stack, 0);
+  EXPECT_EQ(guarded, 2 * 32);
+  EXPECT_FALSE(Fibers::is_guard(&stack));
+}
+
 TEST(Times, AreThoseOfTheTimeZone) {
   std::tm local = local_time(86400 * 365);
   EXPECT_EQ(std::mktime(&local), 86400 * 365);
+}
+
+TEST(Registry, BelongsToWindows) {
+  EXPECT_TRUE(registry_values("SOFTWARE\\Microsoft").empty());
+  EXPECT_TRUE(registry_keys("SOFTWARE").empty());
+  EXPECT_EQ(code_page(), 65001);
+  EXPECT_EQ(library_search_folder(), "");
 }
 
 TEST(Terminal, AFileIsNone) {

@@ -79,7 +79,7 @@ TEST(CsvDataset, ErrorsSayWhere) {
   EXPECT_SAYS(D::CsvDataset(file, "c"), "t.csv: line 3 has no number in the column 'b'");
   EXPECT_SAYS(D::CsvDataset(file, "c", {.missing = 0}), "line 4, column 'c': the label is empty");
   EXPECT_SAYS(D::CsvDataset(file, "c", {.features = {"a"}, .class_names = {"x", "z"}}),
-              "'y' is none of the classes x, z");
+              "'y' is not one of the classes x, z");
   EXPECT_SAYS(D::CsvDataset(file, "d"), "'a', 'b', 'c'");
   EXPECT_SAYS(D::CsvDataset(file, "a"), "line 2: column 'c' holds 'x'");
   EXPECT_SAYS(D::CsvDataset(file, "c", {.features = {"a"}, .classes = false}), "column 'c'");
@@ -108,7 +108,7 @@ TEST(CsvDataset, ManyColumnsAndClassesTakeTimeInProportion) {
   EXPECT_EQ(many_columns.features().shape(), (ct::Shape{1, kMany / 2}));
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 60);
   EXPECT_SAYS(D::CsvDataset(folder / "tall.csv", "name", {.class_names = many_columns.feature_names()}),
-              "is none of the classes c0, c2, ");
+              "is not one of the classes c0, c2, ");
 }
 
 TEST(ImageDataset, PipesAndDevicesAreBroken) {
@@ -322,7 +322,7 @@ TEST(Cifar, BinaryFiles) {
   EXPECT_SAYS(D::get_cifar10({.folder = folder.path, .complete = false}), "test_batch.bin: 6145 bytes");
   folder.write("cifar-10-batches-bin/test_batch.bin", records(12, 1, 11));
   EXPECT_SAYS(D::get_cifar10({.folder = folder.path, .complete = false}),
-              "test_batch.bin: at byte 30730: the label 10 is none of 0 to 9");
+              "test_batch.bin: at byte 30730: the label 10 is not in 0 to 9");
   ct::os::remove_file(folder.path + "/cifar-10-batches-bin/data_batch_3.bin");
   EXPECT_SAYS(D::get_cifar10({.folder = folder.path}),
               "data_batch_3.bin: the file is missing; `catenary data fetch cifar-10` gets it; or put");

@@ -16,7 +16,7 @@
 #include "catenary/array/indexing.h"
 #include "catenary/array/io.h"
 #include "catenary/array/manipulation.h"
-#include "catenary/backends/cpu/quantized.h"
+#include "catenary/backends/cpu/quantized/quantized.h"
 #include "catenary/core/config.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/error.h"

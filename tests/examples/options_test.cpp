@@ -77,9 +77,10 @@ std::vector<std::vector<std::string>> all_commands() {
                            "train_cifar", "train_csv", "train_images", "train_mnist", "train_mnist_deep",
                            "train_mnist_mn", "train_mnist_model_parallel", "check-kernels", "reference-check"})
     commands.push_back({name});
-  for (const char* name :
-       {"info", "devices", "inspect", "convert", "generate", "quantize", "doctor", "cache", "bench", "data", "launch"})
+  for (const char* name : {"info", "devices", "inspect", "convert", "generate", "run", "quantize", "doctor", "cache",
+                           "bench", "data", "launch"})
     commands.push_back({"catenary", name});
+  commands.push_back({"catenary", "data", "fetch"});
   return commands;
 }
 
@@ -110,6 +111,15 @@ TEST(Options, EveryNumberSaysWhatItExpects) {
     }
   }
   EXPECT_GT(checked, 80);
+}
+
+TEST(Options, EveryHelpShowsAnExample) {
+  for (const std::vector<std::string>& command : all_commands()) {
+    const std::string help = run(with(command, {"--help"})).output, example = "Example: ";
+    const std::size_t at = help.find(example);
+    ASSERT_NE(at, std::string::npos) << command.back() << "\n" << help;
+    EXPECT_NE(help.find(command.front(), at + example.size()), std::string::npos) << help;
+  }
 }
 
 TEST(Options, NearestNameIsSuggested) {

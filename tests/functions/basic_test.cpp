@@ -86,6 +86,7 @@ TEST(Linear, ValuesGradientsAndErrors) {
             (Shape{4, 2}));
   EXPECT_EQ(F::linear(x(slice(0)), W, b).shape(), (Shape{0, 2}));
   EXPECT_THROW(F::linear(x, W.T()), ShapeError);
+  EXPECT_THROW(F::linear(array<double>({1, 2, 3}), W), ShapeError);
   EXPECT_THROW(F::linear(x, W, array<double>({1})), ShapeError);
   EXPECT_THROW(F::linear(x.astype(Dtype::float32), W), DtypeError);
   EXPECT_THROW(F::linear(x, W, b, 2), ValueError);

@@ -368,7 +368,7 @@ TEST(Convolution, WrongArgumentsAreNamed) {
   EXPECT_EQ(message<ShapeError>([&] {
               F::convolution_2d(zeros({4, 5, 5}), W);
             }),
-            "convolution_2d: x must have 4 axes (n, channels, extents...), not (4, 5, 5)");
+            "convolution_2d: x must have 4 axes (n, channels, sizes...), not (4, 5, 5)");
   EXPECT_EQ(message<ShapeError>([&] {
               F::convolution_2d(x, zeros({6, 4, 3}));
             }),

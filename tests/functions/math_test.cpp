@@ -8,6 +8,7 @@
 #include "catenary/array/indexing.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/reduction.h"
+#include "catenary/array/statistics.h"
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
@@ -188,6 +189,11 @@ TEST(MathMatrix, SquareMatrices) {
   check("det", unary(F::det), {m});
   check("batch_det", unary(F::batch_det), {batch});
   check("cholesky", [](const V& v) { return V{F::cholesky(F::matmul(v[0], v[0], false, true))}; }, {m});
+  for (const auto f : {F::inv, F::det}) {
+    const Array half = f(m.astype(Dtype::float16)).array();
+    EXPECT_EQ(half.dtype(), Dtype::float16);
+    EXPECT_TRUE(allclose(half.astype(Dtype::float64), f(m).array(), 5e-3, 5e-3));
+  }
   EXPECT_THROW(F::inv(batch), ShapeError);
   EXPECT_THROW(F::inv(zeros({2, 2})), ValueError);
 }

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
@@ -112,6 +114,72 @@ TEST(AveragePooling, ValuesAndGradients) {
       "1d", [](const V& v) { return V{F::average_pooling_1d(v[0], 2, {.stride = 1})}; }, distinct_numbers({2, 3, 7}));
   check_pooling(
       "3d", [](const V& v) { return V{F::average_pooling_3d(v[0], 2)}; }, distinct_numbers({1, 2, 4, 2, 5}));
+}
+
+/// Pools x [1, 1, four axes] window by window. `add` receives the elements of a window, `value` returns its result.
+template <class Value>
+std::vector<double> pooled_over_four(const Array& x, const Shape& size, const Shape& stride, const Shape& pad,
+                                     const Shape& counts, const Value& value) {
+  const std::vector<double> all = values(x);
+  const auto visit = [](const Shape& extents, const auto& f) {
+    for (std::int64_t a = 0; a < extents[0]; ++a)
+      for (std::int64_t b = 0; b < extents[1]; ++b)
+        for (std::int64_t c = 0; c < extents[2]; ++c)
+          for (std::int64_t d = 0; d < extents[3]; ++d) f(Shape{a, b, c, d});
+  };
+  std::vector<double> results;
+  visit(counts, [&](const Shape& window) {
+    std::vector<double> inside;
+    visit(size, [&](const Shape& tap) {
+      std::int64_t at = 0;
+      for (int i = 0; i < 4; ++i) {
+        const std::int64_t place = window[i] * stride[i] + tap[i] - pad[i];
+        if (place < 0 || place >= x.shape(i + 2)) return;
+        at = at * x.shape(i + 2) + place;
+      }
+      inside.push_back(all[static_cast<std::size_t>(at)]);
+    });
+    results.push_back(value(inside));
+  });
+  return results;
+}
+
+TEST(Pooling, FourAxes) {
+  const Array x = distinct_numbers({1, 1, 3, 4, 2, 5});
+  const Shape size{2, 3, 1, 2}, stride{1, 2, 1, 3}, pad{1, 0, 0, 1}, counts{4, 1, 2, 2};
+  const Variable most = F::max_pooling_nd(x, size, {.stride = stride, .pad = pad, .cover_all = false});
+  EXPECT_EQ(most.shape(), (Shape{1, 1, 4, 1, 2, 2}));
+  EXPECT_EQ(values(most.array()), pooled_over_four(x, size, stride, pad, counts, [](const std::vector<double>& in) {
+              return *std::max_element(in.begin(), in.end());
+            }));
+  const auto mean = [](const std::vector<double>& in) {
+    return std::accumulate(in.begin(), in.end(), 0.0) / static_cast<double>(in.size());
+  };
+  const auto padded_mean = [&](const std::vector<double>& in) {
+    return std::accumulate(in.begin(), in.end(), 0.0) / static_cast<double>(size.product());
+  };
+  const auto expected = [&](const auto& value) {
+    return array(pooled_over_four(x, size, stride, pad, counts, value), {1, 1, 4, 1, 2, 2});
+  };
+  tests::expect_near(F::average_pooling_nd(x, size, {.stride = stride, .pad = pad, .pad_value = std::nullopt}).array(),
+                     expected(mean), 1e-12);
+  tests::expect_near(F::average_pooling_nd(x, size, {.stride = stride, .pad = pad}).array(), expected(padded_mean),
+                     1e-12);
+  EXPECT_EQ(F::max_pooling_nd(zeros({2, 3, 4, 4, 4, 4, 4}), 2, {.stride = 3}).shape(), (Shape{2, 3, 2, 2, 2, 2, 2}));
+  check_pooling(
+      "four axes", [](const V& v) { return V{F::max_pooling_nd(v[0], 2, {.stride = 1, .pad = 1})}; },
+      distinct_numbers({1, 2, 2, 1, 3, 2}));
+  check_pooling(
+      "four axes, means",
+      [](const V& v) {
+        return V{F::average_pooling_nd(v[0], 2, {.stride = {1, 2, 1, 1}, .pad_value = std::nullopt})};
+      },
+      distinct_numbers({1, 2, 2, 3, 3, 2}));
+  Array indices;
+  EXPECT_THROW(F::max_pooling_nd(x, 2, {.return_indices = &indices}), ValueError);
+  EXPECT_THROW(F::max_pooling_nd(x, {2, 2}), ValueError);
+  EXPECT_THROW(F::average_pooling_nd(x, 2, {.pad_value = 1}), ValueError);
+  EXPECT_THROW(F::unpooling_nd(x, 2), ValueError);
 }
 
 TEST(Unpooling, ValuesAndGradients) {

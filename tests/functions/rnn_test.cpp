@@ -232,6 +232,61 @@ TEST(NStep, LstmIsTheCellStepByStep) {
   assert_allclose(result.cy.array()[0], c.array(), 1e-6, 1e-6);
 }
 
+/// Returns the states h of all steps, by formulas on arrays.
+std::vector<Array> states_by_formula(const Kind& kind, const Stack& stack, const V& v, std::int64_t units) {
+  const auto first = static_cast<std::size_t>(kind.states);
+  const auto weights = stack.of(v, first)[0], biases = stack.of(v, first + stack.count())[0];
+  Array h = v[0].array()(0), c = v[first - 1].array()(0);
+  std::vector<Array> all;
+  for (std::size_t t = first + 2 * stack.count(); t < v.size(); ++t) {
+    std::vector<Array> p, q;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(kind.gates); ++k) {
+      const auto recurrent = k + static_cast<std::size_t>(kind.gates);
+      p.push_back(matmul(v[t].array(), weights[k].array().T()) + biases[k].array());
+      q.push_back(matmul(h, weights[recurrent].array().T()) + biases[recurrent].array());
+    }
+    if (kind.gates == 4) {
+      c = sigmoid(p[1] + q[1]) * c + sigmoid(p[0] + q[0]) * tanh(p[2] + q[2]);
+      h = sigmoid(p[3] + q[3]) * tanh(c);
+    } else {
+      const Array z = sigmoid(p[1] + q[1]);
+      h = (1.0 - z) * tanh(p[2] + sigmoid(p[0] + q[0]) * q[2]) + z * h;
+    }
+    EXPECT_EQ(h.shape(1), units);
+    all.push_back(h);
+  }
+  return all;
+}
+
+// Rows longer than the vectors and the parts of a device's loops, and gradients by the formulas in float64.
+TEST(NStep, StepsOfAllDtypesAreTheirFormula) {
+  const bool is_cpu = current_device().is_cpu();
+  for (const Kind& kind : {kinds()[0], kinds()[2]})
+    for (const std::int64_t units : is_cpu ? std::vector<std::int64_t>{1, 19, 301} : std::vector<std::int64_t>{19})
+      for (const auto& [dtype, tolerance] : {std::pair(Dtype::float32, 1e-5), std::pair(Dtype::float64, 1e-12),
+                                             std::pair(Dtype::float16, 1e-2), std::pair(Dtype::bfloat16, 8e-2)}) {
+        if (!is_cpu && dtype != Dtype::float32) continue;
+        SCOPED_TRACE(std::string(kind.name) + " " + std::to_string(units) + " " + std::string(dtype_name(dtype)));
+        const Stack stack(kind.gates, 1, 1, 5, units);
+        V v, reference;
+        for (const Array& a : arguments(kind, stack, 3, 5, units, {3, 3, 3})) {
+          v.emplace_back((a * 0.1).astype(dtype));
+          reference.emplace_back(v.back().array().to_device(Device()).astype(Dtype::float64));
+        }
+        const V ys = call(kind, stack, v).ys, wanted = call(kind, stack, reference).ys;
+        const std::vector<Array> states = states_by_formula(kind, stack, reference, units);
+        for (std::size_t t = 0; t < ys.size(); ++t)
+          assert_allclose(ys[t].array().to_device(Device()).astype(Dtype::float64), states[t], tolerance, tolerance);
+        const V once = grad(ys, v, {}), twice = grad(wanted, reference, {.enable_double_backprop = true});
+        for (std::size_t i = 0; i < v.size(); ++i) {
+          const Array exact = twice[i].array();
+          const double scale = std::max(1.0, catenary::abs(exact).max().item<double>());
+          assert_allclose(once[i].array().to_device(Device()).astype(Dtype::float64), exact, tolerance * scale,
+                          tolerance);
+        }
+      }
+}
+
 TEST(NStep, DropoutIsBetweenLayersAndInTrainingOnly) {
   const Stack stack(1, 1, 2, 3, 4);
   const V v = variables(arguments(kinds()[4], stack, 2, 3, 4, {2, 2}));

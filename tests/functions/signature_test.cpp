@@ -79,9 +79,12 @@ std::vector<std::string> names_of(const std::string& name) {
 
 void expect_equal(const Variable& a, const Variable& b) { EXPECT_EQ(values(a.array()), values(b.array())); }
 
-const Array x = array<double>({-1.5, 0.5, 2, -0.25, 1, -3}, {2, 3});
+class Signatures : public testing::Test {
+ protected:
+  const Array x = array<double>({-1.5, 0.5, 2, -0.25, 1, -3}, {2, 3});  // on the device under test
+};
 
-TEST(Signatures, AreCompleteAndUnique) {
+TEST_F(Signatures, AreCompleteAndUnique) {
   std::set<std::string> paths;
   EXPECT_GT(F::signatures().size(), 180u);
   for (const F::Signature& each : F::signatures()) {
@@ -103,7 +106,7 @@ TEST(Signatures, AreCompleteAndUnique) {
   }
 }
 
-TEST(Signatures, HaveChainersOrderOfOptions) {
+TEST_F(Signatures, HaveChainersOrderOfOptions) {
   EXPECT_EQ(names_of("convolution_2d"),
             (std::vector<std::string>{"x", "W", "b", "stride", "pad", "cover_all", "=dilate", "=groups"}));
   EXPECT_EQ(names_of("dilated_convolution_2d"),
@@ -114,9 +117,9 @@ TEST(Signatures, HaveChainersOrderOfOptions) {
   EXPECT_EQ(names_of("broadcast"), (std::vector<std::string>{"*args"}));
 }
 
-TEST(Signatures, LeaveOutArguments) {
+TEST_F(Signatures, LeaveOutArguments) {
   expect_equal(one("selu", {{"x", x}}), F::selu(x));
-  expect_equal(one("selu", {{"x", x}, {"scale", 2.0}}), F::selu(x, 1.6732632423543772, 2));
+  expect_equal(one("selu", {{"x", x}, {"scale", 2.0}}), F::selu(x, F::kSeluAlpha, 2));
   expect_equal(one("selu", {{"x", x}, {"alpha", 2.0}}), F::selu(x, 2));
   expect_equal(one("sum", {{"x", x}, {"keepdims", true}}), F::sum(x, {}, true));
   expect_equal(one("sum", {{"x", x}, {"axis", Dims{1}}}), F::sum(x, 1));
@@ -126,7 +129,7 @@ TEST(Signatures, LeaveOutArguments) {
 }
 
 // Rows state the defaults of arguments before the last one. They equal those of the C++ declarations.
-TEST(Signatures, StateTheDefaultsOfCpp) {
+TEST_F(Signatures, StateTheDefaultsOfCpp) {
   const Array positive = x * x, t = array<int>({0, 2}), signs = array<int>({1, 0, -1, 1, 1, 0}, {2, 3});
   expect_equal(one("selu", {{"x", x}, {"scale", 1.0507009873554805}}), F::selu(x));
   expect_equal(one("matmul", {{"a", x}, {"b", x}, {"transb", true}}), F::matmul(x, x, false, true));
@@ -154,7 +157,7 @@ TEST(Signatures, StateTheDefaultsOfCpp) {
                F::local_convolution_2d(image, ones({1, 2, 2, 9, 3, 3})));
 }
 
-TEST(Signatures, RefuseOtherTypes) {
+TEST_F(Signatures, RefuseOtherTypes) {
   const auto takes = [](const std::string& name, const Values& arguments) {
     Named named(arguments);
     Variables results;
@@ -175,7 +178,7 @@ TEST(Signatures, RefuseOtherTypes) {
   EXPECT_THROW(call("relu", {}), ValueError);  // x is undefined
 }
 
-TEST(Signatures, ReturnRequestedArrays) {
+TEST_F(Signatures, ReturnRequestedArrays) {
   const Array image = linspace(0, 1, 16).reshape({1, 1, 4, 4});
   EXPECT_TRUE(signature("max_pooling_2d").may_return_array);
   EXPECT_FALSE(signature("unpooling_2d").may_return_array);
@@ -185,7 +188,7 @@ TEST(Signatures, ReturnRequestedArrays) {
   EXPECT_EQ(call("max_pooling_2d", {{"x", image}, {"ksize", Dims{2}}, {"return_indices", false}}).size(), 1u);
 }
 
-TEST(Signatures, WriteToArraysOfOptions) {
+TEST_F(Signatures, WriteToArraysOfOptions) {
   const Array mean = zeros({3}), var = ones({3});
   call("batch_normalization", {{"x", x},
                                {"gamma", ones({3})},

@@ -451,7 +451,7 @@ TEST(Gguf, RefusesHostileHeaders) {
             "general.alignment is of type array of uint32, not"},
            {Raw().tensor("a", {1, 1, 1, 1, 1}, kF32, 0).bytes(4).str(),
             "tensor 'a' has 5 axes (at most 4 are supported)"},
-           {Raw().tensor("a", {kHuge}, kF32, 0).bytes(4).str(), "tensor 'a' has an extent of 18446744073709551615"},
+           {Raw().tensor("a", {kHuge}, kF32, 0).bytes(4).str(), "tensor 'a' has an axis of size 18446744073709551615"},
            {Raw().tensor("a", {kHalf / 16, 2}, kF32, 0).bytes(4).str(), "is too large"},
            {Raw().tensor("a", {1u << 31, 1u << 31, 4, 1}, kF32, 0).bytes(4).str(), "is too large"},
            {Raw().tensor("a", {0, kHalf / 16, 2}, kF32, 0).bytes(4).str(), "is too large"},

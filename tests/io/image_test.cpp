@@ -118,6 +118,27 @@ TEST(Png, WritesWhatItReads) {
   EXPECT_THROW(encode_png(flat, 10), ValueError);
 }
 
+TEST(Png, WritesAPaletteForAtMost256Colours) {
+  constexpr std::size_t kColourType = 25;  // of the header
+  for (const int colours : {1, 2, 255, 256, 257}) {
+    HostArray image = HostArray::empty(Dtype::uint8, {23, 13, 3});
+    for (int i = 0; i < 23 * 13; ++i) {
+      std::uint8_t* const pixel = image.as<std::uint8_t>() + 3 * i;
+      const int colour = i * 7 % colours;
+      pixel[0] = static_cast<std::uint8_t>(colour % 16);
+      pixel[1] = static_cast<std::uint8_t>(colour / 16 % 16);
+      pixel[2] = static_cast<std::uint8_t>(colour / 256);
+    }
+    const std::vector<std::byte> bytes = encode_png(image, 1, true);
+    EXPECT_EQ(static_cast<int>(bytes[kColourType]), colours <= 256 ? 3 : 2) << colours;
+    const HostArray again = read_png(bytes, "memory");
+    EXPECT_EQ(again.shape, image.shape);
+    EXPECT_EQ(values_of(again), values_of(image)) << colours;
+  }
+  const HostArray gray = read_png(data_path("io/gray8.png"));
+  EXPECT_EQ(encode_png(gray, 6, true), encode_png(gray));
+}
+
 TEST(Png, RefusesDamageAndSizesThatCannotBe) {
   const auto read = [](std::span<const std::byte> b) { read_png(b, "piece"); };
   for (const std::string name : {"rgb8.png", "gray1_interlaced.png", "palette_transparent.png"}) {

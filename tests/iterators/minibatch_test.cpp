@@ -59,4 +59,33 @@ TEST(ConcatExamples, UnequalExamplesAreRefused) {
   }
 }
 
+struct Squares {
+  std::size_t size() const { return 10; }
+  std::pair<float, std::int32_t> operator[](std::size_t i) const {
+    return {static_cast<float>(i * i), static_cast<std::int32_t>(i)};
+  }
+};
+
+TEST(Iterators, EpochsAndThreadsAndPadding) {
+  const ct::iterators::SerialIterator serial(Squares(), 4, {.shuffle = false});
+  const ct::iterators::MultithreadIterator threads(Squares(), 4, {.shuffle = false, .n_threads = 3});
+  const std::vector<std::vector<int>> expected = {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 0, 1}};
+  for (const std::vector<int>& labels : expected) {
+    const ct::Batch a = ct::concat_examples(*serial.next()), b = ct::concat_examples(*threads.next());
+    EXPECT_EQ(a[1].array().to_vector<int>(), labels);
+    EXPECT_EQ(b[1].array().to_vector<int>(), labels);
+  }
+  EXPECT_TRUE(serial.is_new_epoch());
+  EXPECT_DOUBLE_EQ(serial.epoch_detail(), 1.2);
+  const ct::iterators::SerialIterator once(Squares(), 4, {.repeat = false, .shuffle = false});
+  int batches = 0;
+  while (once.next()) ++batches;
+  EXPECT_EQ(batches, 3);
+  ct::Minibatch ragged;
+  ragged.examples = {{{ct::ones({2})}, {}}, {{ct::ones({3})}, {}}};
+  EXPECT_THROW(ct::concat_examples(ragged), ct::ValueError);
+  EXPECT_EQ(ct::concat_examples(ragged, {}, ct::Scalar(-1))[0].array().to_vector<int>(),
+            (std::vector<int>{1, 1, -1, 1, 1, 1}));
+}
+
 }  // namespace

@@ -5,6 +5,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/autograd/gradient_check.h"
+#include "catenary/core/axis_error.h"
 #include "catenary/functions/functions.h"
 #include "catenary/links/sequential.h"
 #include "tests/links/helpers.h"
@@ -91,7 +92,15 @@ TEST(ConvolutionLinks, WrongArgumentsAreNamed) {
   EXPECT_EQ(error_of<ct::ShapeError>([] {
               L::Convolution2D(4, 3)(numbers({3, 5, 5}));
             }),
-            "Convolution2D: x must have 4 axes (n, channels, extents...), not (3, 5, 5)");
+            "Convolution2D: x must have 4 axes (n, channels, sizes...), not (3, 5, 5)");
+  EXPECT_EQ(error_of<ct::ArgumentShapeError>([] {
+              L::Convolution1D(4, 3)(numbers({1, 3, 5, 5}));
+            }),
+            "Convolution1D: x must have 3 axes (n, channels, sizes...), not (1, 3, 5, 5)");
+  EXPECT_EQ(error_of<ct::ArgumentShapeError>([] {
+              L::Deconvolution3D(4, 3)(numbers({1, 3, 5, 5}));
+            }),
+            "Deconvolution3D: x must have 5 axes (n, channels, sizes...), not (1, 3, 5, 5)");
   EXPECT_EQ(error_of<ct::ValueError>([] { L::MLPConvolution2D(3, {}, 3); }),
             "MLPConvolution2D: out_channels must have an entry for each convolution, none was given");
 }

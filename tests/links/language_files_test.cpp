@@ -133,7 +133,7 @@ TEST(LanguageFiles, EachLayerHasItsWindow) {
   mistral.config = with_piece(mistral.config, "{", R"({"layer_types": ["sliding_attention", "sliding_attention"], )");
   mistral.load();
   mistral.config = with_piece(mistral.config, "\"sliding_attention\"", "\"full_attention\"");
-  EXPECT_TRUE(has(mistral.refused(), "'layer_types' is not known of mistral")) << mistral.refused();
+  EXPECT_TRUE(has(mistral.refused(), "'layer_types' must match the attention windows of mistral")) << mistral.refused();
 }
 
 // llama.cpp scales linearly without a type, and uses the older key if the newer one is missing.

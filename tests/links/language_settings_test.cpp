@@ -4,12 +4,14 @@
 
 #include <array>
 #include <filesystem>
+#include <limits>
 #include <random>
 
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/gguf.h"
+#include "catenary/io/safetensors.h"
 #include "catenary/links/models/generator.h"
 #include "tests/folder.h"
 #include "tests/io/counted_memory.h"
@@ -196,6 +198,77 @@ TEST(LanguageSettings, EachOfGgufThatIsNotUsedIsNamed) {
       for (const io::GgufValue& value : {io::GgufValue(3u), io::GgufValue(0.5f), io::GgufValue(std::string("yes"))})
         EXPECT_TRUE(has(said(key, value), "'" + std::string(key) + "'")) << model << " " << key << said(key, value);
   }
+}
+
+TEST(LanguageSettings, EachThatOccursTwiceIsNamed) {
+  for (const char* model : {"llama", "gpt2", "chatglm"}) {
+    const Folder folder;
+    copy_model(model, folder);
+    const std::string config = text_of(folder / "config.json");
+    for (const char* key : {"vocab_size", "model_type", "architectures"}) {
+      folder.write("config.json", "{\"" + std::string(key) + "\": 3, " + config.substr(config.find('{') + 1));
+      EXPECT_EQ(said_of(folder.path), "catenary: " + (folder / "config.json") + ": '" + key +
+                                          "' occurs more than once; the last value is used\n")
+          << model;
+    }
+  }
+  const Folder folder;
+  copy_model("llama", folder);
+  const std::string config = text_of(folder / "config.json"), inside = "\"rope_parameters\": {";
+  ASSERT_TRUE(has(config, inside));
+  folder.write("config.json", std::string(config).insert(config.find(inside) + inside.size(), "\"rope_theta\": 7.0, "));
+  EXPECT_TRUE(has(said_of(folder.path), "'rope_theta' occurs more than once")) << said_of(folder.path);
+}
+
+TEST(LanguageSettings, ThoseThatTheTensorsContradictAreNamed) {
+  const Folder folder;
+  copy_model("llama_tied", folder);
+  const std::string path = folder / "model.safetensors";
+  std::vector<std::pair<std::string, io::HostArray>> tensors;
+  {
+    const io::SafetensorsReader reader(path);
+    for (const std::string& name : reader.names()) tensors.emplace_back(name, reader.read(name));
+    tensors.emplace_back("lm_head.weight", reader.read("model.embed_tokens.weight"));
+  }
+  io::write_safetensors(path, tensors);
+  EXPECT_EQ(said_of(folder.path), "");
+  tensors.back().second.data.get()[1] ^= std::byte{1};
+  io::write_safetensors(path, tensors);
+  EXPECT_TRUE(has(said_of(folder.path), "config.json: 'tie_word_embeddings' is not used")) << said_of(folder.path);
+
+  const Folder gpt2;
+  copy_model("gpt2", gpt2);
+  const std::string config = text_of(gpt2 / "config.json");
+  gpt2.write("config.json", "{\"n_ctx\": 9, " + config.substr(config.find('{') + 1));
+  EXPECT_TRUE(has(said_of(gpt2.path), "config.json: 'n_ctx' is not used")) << said_of(gpt2.path);
+}
+
+TEST(LanguageSettings, OfGgufMayBeArraysOfEqualNumbers) {
+  const io::GgufReader reader(language_model("llama") + ".gguf");
+  const Folder folder;
+  const auto said = [&](const std::string& key, const io::GgufValue& value) {
+    io::GgufMetadata metadata;
+    for (const std::string_view one : reader.keys())
+      if (one != key) metadata.emplace_back(std::string(one), reader.value(one));
+    metadata.emplace_back(key, value);
+    std::vector<io::GgufTensor> tensors;
+    for (const std::string& tensor : reader.names()) tensors.push_back({tensor, reader.read(tensor)});
+    io::write_gguf(folder / "model.gguf", metadata, tensors);
+    return said_of(folder / "model.gguf");
+  };
+  const auto heads = static_cast<std::int32_t>(reader.integer("llama.attention.head_count"));
+  EXPECT_EQ(said("llama.attention.head_count", std::vector<std::int32_t>{heads, heads}), "");
+  EXPECT_TRUE(has(said("llama.attention.head_count", std::vector<std::int32_t>{heads, 2 * heads}),
+                  "'llama.attention.head_count' must be equal in all layers, not 4 to 8"));
+  EXPECT_TRUE(has(said("llama.attention.head_count", std::vector<std::int32_t>{}), "'llama.attention.head_count'"));
+  EXPECT_TRUE(has(said("llama.vocab_size", 7u), "'llama.vocab_size' is not used, as the shape of token_embd.weight"));
+  EXPECT_TRUE(has(said("llama.rope.scaling.factor", -2.0f), "'llama.rope.scaling.factor' must not be negative"));
+  EXPECT_TRUE(has(said("llama.attention.layer_norm_rms_epsilon", -1.0f), "must not be negative"));
+  EXPECT_EQ(said("llama.rope.scaling.finetuned", true), "");  // llama.cpp reads it and does nothing with it
+  for (const char* key :
+       {"llama.rope.scaling.factor", "llama.rope.freq_base", "llama.attention.layer_norm_rms_epsilon"})
+    for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+      EXPECT_TRUE(has(said(key, value), "'" + std::string(key) + "' must be finite")) << said(key, value);
 }
 
 // Otherwise the first call would fail, without the file's name.

@@ -72,7 +72,7 @@ TEST(OnnxAttention, WrongInputsRaiseValueError) {
                   "an update of 2 elements at position 2 does not fit a cache of 3"));
   EXPECT_TRUE(has(fault("LinearAttention", {x, x, x},
                         {number("q_num_heads", 2), number("kv_num_heads", 2), attribute("update_rule", "gated")}),
-                  "the decay is"));
+                  "decay is missing"));
   EXPECT_TRUE(has(fault("CausalConvWithState", {x, wave64({3, 1, 2}, 0)}, {attribute("activation", "gelu")}),
                   "activation 'gelu' is not known"));
 }

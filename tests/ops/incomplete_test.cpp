@@ -47,6 +47,34 @@ TEST(Incomplete, Inverses) {
     }
 }
 
+// SciPy's values.
+template <class T>
+void expect_edges_of_inverses(T (*lower)(T, T), T (*upper)(T, T)) {
+  using Limits = std::numeric_limits<T>;
+  const T inf = Limits::infinity(), nan = Limits::quiet_NaN();
+  for (const T a : {T(0), T(0.5), T(3), Limits::max(), inf}) {
+    EXPECT_EQ(lower(a, 0), 0) << a;
+    EXPECT_EQ(lower(a, 1), inf) << a;
+    EXPECT_EQ(upper(a, 0), inf) << a;
+    EXPECT_EQ(upper(a, 1), 0) << a;
+    for (const T p : {-Limits::denorm_min(), T(-1), 1 + Limits::epsilon(), T(2), inf, -inf, nan}) {
+      EXPECT_TRUE(std::isnan(lower(a, p))) << a << ' ' << p;
+      EXPECT_TRUE(std::isnan(upper(a, p))) << a << ' ' << p;
+    }
+  }
+  for (const T p : {T(0), T(0.5), T(1)})
+    for (const T a : {-Limits::denorm_min(), T(-1), -inf, nan}) {
+      EXPECT_TRUE(std::isnan(lower(a, p))) << a << ' ' << p;
+      EXPECT_TRUE(std::isnan(upper(a, p))) << a << ' ' << p;
+    }
+  for (const T a : {T(0), inf}) EXPECT_TRUE(std::isnan(lower(a, T(0.5))) && std::isnan(upper(a, T(0.5)))) << a;
+}
+
+TEST(Incomplete, EdgesOfInverses) {
+  expect_edges_of_inverses(ct_gammaincinv_f64, ct_gammainccinv_f64);
+  expect_edges_of_inverses(ct_gammaincinv_f32, ct_gammainccinv_f32);
+}
+
 TEST(Incomplete, Edges) {
   EXPECT_EQ(ct_gammainc_f64(2, 0), 0);
   EXPECT_EQ(ct_gammainc_f64(2, kInf), 1);

@@ -412,4 +412,37 @@ TEST(Special, Edges) {
   EXPECT_TRUE(std::isnan(ct_polygamma_f64(1, nan)));
 }
 
+// Poles beside 0 whose values overflow, and negative numbers so large that all are integers, hence poles.
+template <class T>
+void expect_extremes(T (*lgamma)(T), T (*digamma)(T), T (*trigamma)(T)) {
+  using Limits = std::numeric_limits<T>;
+  const T inf = Limits::infinity();
+  for (const T x : {Limits::denorm_min(), Limits::min() / 8}) {
+    EXPECT_EQ(digamma(x), -inf) << x;
+    EXPECT_EQ(digamma(-x), inf) << x;
+    EXPECT_EQ(trigamma(x), inf) << x;
+    EXPECT_EQ(trigamma(-x), inf) << x;
+    EXPECT_LE(relative(lgamma(-x), -std::log(Wide(x))), 4 * Limits::epsilon()) << x;
+  }
+  for (const T x : {Limits::min(), Limits::epsilon() / 512, Limits::epsilon() / 2})
+    for (const T signed_x : {x, -x})
+      EXPECT_LE(relative(digamma(signed_x), -1 / Wide(signed_x) - 0.5772156649015328606L), 4 * Limits::epsilon())
+          << signed_x;
+  const T whole = std::ldexp(T(1), Limits::digits - 1);  // from here on all numbers are integers
+  for (const T x : {whole - 1, whole, whole + 1, whole * 8, Limits::max() / 1000, Limits::max() / 2, Limits::max()}) {
+    EXPECT_EQ(lgamma(-x), inf) << x;
+    EXPECT_TRUE(std::isnan(digamma(-x))) << x;
+    EXPECT_EQ(trigamma(-x), inf) << x;
+  }
+  const T half = whole - T(0.5);
+  EXPECT_LE(relative(lgamma(-half), -std::lgamma(Wide(half) + 1) + std::log(std::acos(Wide(-1)))),
+            4 * Limits::epsilon());
+  EXPECT_LE(relative(digamma(-half), std::log(Wide(half))), 4 * Limits::epsilon());
+}
+
+TEST(Special, GammaFunctionsAtExtremes) {
+  expect_extremes(ct_lgamma_f64, ct_digamma_f64, ct_trigamma_f64);
+  expect_extremes(ct_lgamma_f32, ct_digamma_f32, ct_trigamma_f32);
+}
+
 }  // namespace

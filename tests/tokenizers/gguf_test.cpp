@@ -240,6 +240,28 @@ TEST(Gguf, FilesHoldTokenizers) {
   EXPECT_EQ(gguf_tokens(load_tokenizer(data_path("gpt2.json"))).tokens.size(), 400u);
 }
 
+TEST(Gguf, KeysThatAreNotUsedAreNamed) {
+  const ::tests::Folder folder;
+  const io::GgufMetadata metadata = gguf_metadata(gguf_tokens(load_tokenizer(data_path("gpt2.json"))));
+  const auto said = [&](const std::string& key, const io::GgufValue& value) {
+    io::GgufMetadata all = metadata;
+    if (!key.empty()) all.emplace_back(key, value);
+    io::write_gguf(folder / "one.gguf", all, {});
+    testing::internal::CaptureStderr();
+    load_tokenizer(folder / "one.gguf");
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said("", false), "");
+  for (const char* key : {"tokenizer.ggml.add_sep_token", "tokenizer.ggml.normalizer.lowercase",
+                          "tokenizer.ggml.remove_extra_whitespaces", "tokenizer.ggml.anything"}) {
+    EXPECT_EQ(said(key, true), "catenary: " + (folder / "one.gguf") + ": not used: '" + key + "'\n");
+    EXPECT_EQ(said(key, false), "");
+  }
+  EXPECT_NE(said("tokenizer.ggml.anything", std::uint32_t{0}).find("'tokenizer.ggml.anything'"), std::string::npos);
+  for (const char* key : {"tokenizer.ggml.padding_token_id", "tokenizer.ggml.fim_pre_token_id"})
+    EXPECT_EQ(said(key, std::uint32_t{3}), "");
+}
+
 TEST(Gguf, FilesHoldTheTokenizersOfModels) {
   const ::tests::Folder folder;
   const auto cases = read_json("cases.json");

@@ -69,11 +69,12 @@ TEST(InsideShare, ProgramsThatATestStartsRunWhole) {
   EXPECT_EQ(std::getenv("CATENARY_TEST_TURN"), nullptr);
 }
 
-TEST(Share, TakesOneAtLeast) {
+TEST(Share, TakesOneUnlessItMayBeEmpty) {
   const tests::Share none(0, 7);
   const std::vector<bool> chosen = none.choose({"a", "b", "c"});
   EXPECT_EQ(std::count(chosen.begin(), chosen.end(), true), 1);
   EXPECT_TRUE(none.choose({}).empty());
+  EXPECT_EQ(none.choose({"a", "b", "c"}, true), std::vector<bool>(3));
 }
 
 TEST(Share, AnySizeHasWholeParts) {

@@ -101,7 +101,7 @@ TEST(FiniteLoss, ManyAndNone) {
   EXPECT_TRUE(many.ends_with("example 8, example 9, …")) << many;
   EXPECT_EQ(many.find("example 10"), std::string::npos);
   const Regression fine({});
-  EXPECT_NE(said_by(T::FiniteLoss(fine.model, fine.table), bad.table).find("no example gives such a loss by itself"),
+  EXPECT_NE(said_by(T::FiniteLoss(fine.model, fine.table), bad.table).find("no single example has such a loss"),
             std::string::npos);
   EXPECT_EQ(said_by(T::FiniteLoss(fine.model, fine.table), fine.table), "nothing");
 }

@@ -140,7 +140,7 @@ TEST(Prefetch, AnIteratorOfOnesOwnLooksAheadOrIsRefused) {
       .prefetch = true};
   const std::string said =
       error_of<ValueError>([&] { T::StandardUpdater(Iterator(std::make_shared<Counting>()), optimizer, options); });
-  EXPECT_EQ(said.substr(0, said.find('.')), "prefetch: the iterator 'main' does not say what comes next");
+  EXPECT_EQ(said.substr(0, said.find('.')), "prefetch: the iterator 'main' cannot look ahead");
   const T::StandardUpdater updater(Iterator(std::make_shared<CountingAhead>()), optimizer, options);
   for (int i = 1; i <= 12; ++i) {
     updater->update();

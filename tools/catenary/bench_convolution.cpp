@@ -48,76 +48,107 @@ constexpr Layer kLayers[] = {
 /// A copy with channels last.
 Array channels_last(const Array& x) { return x.transpose({0, 2, 3, 1}).contiguous().transpose({0, 3, 1, 2}); }
 
+/// Measures the passes of convolutions and collects their rows.
+class Bench {
+ public:
+  Bench(Dtype dtype, std::int64_t most, bool print)
+      : dtype_(dtype),
+        most_(most),
+        print_(print),
+        product_(make("gemm", cut(1024), dtype)),
+        copy_(make("copy", cut(2000) * cut(2000), dtype)) {}
+
+  void measure(Layer layer) {
+    layer.images = cut(layer.images * batches_), layer.extent = cut(layer.extent);
+    for (const bool last : {false, true}) measure(layer, last);
+  }
+
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::map<std::string, int> computations;  // number of rows for each way of computing
+
+ private:
+  std::int64_t cut(std::int64_t size) const { return most_ > 0 ? std::min(size, most_) : size; }
+  double speed(const Work& work) const {
+    return work.amount / median_seconds(work, device_, most_ > 0 ? 0 : 0.2) * 1e-9;
+  }
+
+  void measure(const Layer& layer, bool last) {
+    const Window window = Window::make("bench", 2, {layer.size}, {layer.stride}, {layer.size / 2});
+    const Shape extents = {layer.extent, layer.extent}, counts = window.counts("bench", extents);
+    const Array w = values({layer.outputs, layer.channels / layer.groups, layer.size, layer.size}, dtype_);
+    Array x = values({layer.images, layer.channels, extents[0], extents[1]}, dtype_),
+          y = values({layer.images, layer.outputs, counts[0], counts[1]}, dtype_);
+    if (last) x = channels_last(x), y = channels_last(y);
+    const bool depthwise = layer.groups == layer.channels && layer.groups > 1;
+    const double amount = depthwise
+                              ? static_cast<double>(x.nbytes() + y.nbytes())
+                              : 2.0 * static_cast<double>(y.size()) * static_cast<double>(w.size() / layer.outputs);
+    const char* unit = depthwise ? "GB/s" : "GFLOP/s";
+    const std::string shape =
+        fmt::format("{}x{}x{}x{} to {}", layer.images, layer.channels, layer.extent, layer.extent, layer.outputs);
+    if (print_) fmt::print("{:16} {:24} {:5}", layer.name, shape, last ? "NHWC" : "NCHW");
+    const double beside = speed(depthwise ? copy_ : product_);
+    for (const ConvolutionPass pass :
+         {ConvolutionPass::forward, ConvolutionPass::to_data, ConvolutionPass::to_filter}) {
+      const Array& like = pass == ConvolutionPass::forward ? y : pass == ConvolutionPass::to_data ? x : w;
+      // a separate array, otherwise each pass would read larger numbers, up to infinity
+      const Array result = like.copy();
+      const auto view = [&](const Array& a) { return &a == &like ? writable(result) : readable(a); };
+      const View vx = view(x), vw = view(w), vy = view(y);
+      const primitives::Convolution convolution{pass, window, layer.groups, vx, vw, vy};
+      const double rate = speed({[&] { compute(device_, convolution); }, amount, unit}), share = rate / beside;
+      add_row(layer, shape, last, pass, {amount / rate * 1e-9, rate, share}, unit);
+      if (print_) fmt::print(" {:6.1f} {:3.0f}%{:7}", rate, share * 100, "");
+    }
+    if (print_) fmt::print(" {:6.1f} {}\n", beside, unit), std::fflush(stdout);
+  }
+
+  struct Result {
+    double seconds, rate, share;
+  };
+  void add_row(const Layer& layer, const std::string& shape, bool last, ConvolutionPass pass, const Result& result,
+               const char* unit) {
+    constexpr const char* passes[] = {"forward", "to_data", "to_filter"};
+    rows.push_back({{"layer", layer.name},
+                    {"shape", shape},
+                    {"order", last ? "NHWC" : "NCHW"},
+                    {"pass", passes[static_cast<int>(pass)]},
+                    {"images", layer.images},
+                    {"channels", layer.channels},
+                    {"extent", layer.extent},
+                    {"outputs", layer.outputs},
+                    {"window", layer.size},
+                    {"stride", layer.stride},
+                    {"groups", layer.groups},
+                    {"seconds", result.seconds},
+                    {"rate", result.rate},
+                    {"unit", unit},
+                    {"share", result.share}});
+    if (const auto computation = last_computation(device_, "dnn")) {
+      rows.back()["computation"] = computation_json(*computation);
+      ++computations[computation->text()];
+    }
+  }
+
+  Device device_ = current_device();
+  std::int64_t batches_ = device_.is_cpu() ? 1 : 8;  // GPUs need more images to be busy
+  Dtype dtype_;
+  std::int64_t most_;
+  bool print_;
+  Work product_, copy_;
+};
+
 }  // namespace
 
 nlohmann::ordered_json bench_convolutions(Dtype dtype, std::int64_t most, bool print) {
-  const Device device = current_device();
-  const std::int64_t batches = device.is_cpu() ? 1 : 8;  // GPUs need more images to be busy
-  const auto cut = [&](std::int64_t size) { return most > 0 ? std::min(size, most) : size; };
-  const auto speed = [&](const Work& work) {
-    return work.amount / median_seconds(work, device, most > 0 ? 0 : 0.2) * 1e-9;
-  };
-  const Work product = make("gemm", cut(1024), dtype), copy = make("copy", cut(2000) * cut(2000), dtype);
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  std::map<std::string, int> computations;  // number of rows for each way of computing
+  Bench bench(dtype, most, print);
   if (print)
     fmt::print("{:46} {:>12} {:>18} {:>18}       {}\n", "", "forward", "to data", "to filter",
                "of a product of 1024x1024 (depthwise: of copies) beside it");
-  for (Layer layer : kLayers) {
-    layer.images = cut(layer.images * batches), layer.extent = cut(layer.extent);
-    const Window window = Window::make("bench", 2, {layer.size}, {layer.stride}, {layer.size / 2});
-    const Shape extents = {layer.extent, layer.extent}, counts = window.counts("bench", extents);
-    const Array w = values({layer.outputs, layer.channels / layer.groups, layer.size, layer.size}, dtype);
-    for (const bool last : {false, true}) {
-      Array x = values({layer.images, layer.channels, extents[0], extents[1]}, dtype),
-            y = values({layer.images, layer.outputs, counts[0], counts[1]}, dtype);
-      if (last) x = channels_last(x), y = channels_last(y);
-      const bool depthwise = layer.groups == layer.channels && layer.groups > 1;
-      const double amount = depthwise
-                                ? static_cast<double>(x.nbytes() + y.nbytes())
-                                : 2.0 * static_cast<double>(y.size()) * static_cast<double>(w.size() / layer.outputs);
-      const std::string shape =
-          fmt::format("{}x{}x{}x{} to {}", layer.images, layer.channels, layer.extent, layer.extent, layer.outputs);
-      if (print) fmt::print("{:16} {:24} {:5}", layer.name, shape, last ? "NHWC" : "NCHW");
-      const double beside = speed(depthwise ? copy : product);
-      for (const ConvolutionPass pass :
-           {ConvolutionPass::forward, ConvolutionPass::to_data, ConvolutionPass::to_filter}) {
-        const Array& like = pass == ConvolutionPass::forward ? y : pass == ConvolutionPass::to_data ? x : w;
-        // a separate array, otherwise each pass would read larger numbers, up to infinity
-        const Array result = like.copy();
-        const auto view = [&](const Array& a) { return &a == &like ? writable(result) : readable(a); };
-        const View vx = view(x), vw = view(w), vy = view(y);
-        const primitives::Convolution convolution{pass, window, layer.groups, vx, vw, vy};
-        const char* unit = depthwise ? "GB/s" : "GFLOP/s";
-        const double rate = speed({[&] { compute(device, convolution); }, amount, unit}), share = rate / beside;
-        constexpr const char* passes[] = {"forward", "to_data", "to_filter"};
-        rows.push_back({{"layer", layer.name},
-                        {"shape", shape},
-                        {"order", last ? "NHWC" : "NCHW"},
-                        {"pass", passes[static_cast<int>(pass)]},
-                        {"images", layer.images},
-                        {"channels", layer.channels},
-                        {"extent", layer.extent},
-                        {"outputs", layer.outputs},
-                        {"window", layer.size},
-                        {"stride", layer.stride},
-                        {"groups", layer.groups},
-                        {"seconds", amount / rate * 1e-9},
-                        {"rate", rate},
-                        {"unit", unit},
-                        {"share", share}});
-        if (const auto computation = last_computation(device, "dnn")) {
-          rows.back()["computation"] = computation_json(*computation);
-          ++computations[computation->text()];
-        }
-        if (print) fmt::print(" {:6.1f} {:3.0f}%{:7}", rate, share * 100, "");
-      }
-      if (print) fmt::print(" {:6.1f} {}\n", beside, depthwise ? "GB/s" : "GFLOP/s"), std::fflush(stdout);
-    }
-  }
+  for (const Layer& layer : kLayers) bench.measure(layer);
   if (print)
-    for (const auto& [text, count] : computations) fmt::print("{:4} by {}\n", count, text);
-  return rows;
+    for (const auto& [text, count] : bench.computations) fmt::print("{:4} by {}\n", count, text);
+  return bench.rows;
 }
 
 }  // namespace catenary::command

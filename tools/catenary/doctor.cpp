@@ -39,23 +39,29 @@ int doctor(const DoctorOptions& options) {
     }
     std::fflush(stdout);
   };
-  check_hardware(machine, facts, report);
-  tell();
-  check_amd(machine, facts, report);
-  tell();
-  check_nvidia(machine, facts, report);
-  tell();
-  check_opencl(machine, facts, report);
+  if (machine.is_windows()) {
+    check_windows(machine, facts, report);
+  } else {
+    check_hardware(machine, facts, report);
+    tell();
+    check_amd(machine, facts, report);
+    tell();
+    check_nvidia(machine, facts, report);
+    tell();
+    check_opencl(machine, facts, report);
+  }
   tell();
   check_backends(machine, facts, report);
   tell();
   check_general(machine, facts, report);
   tell();
-  check_mpi(machine, report);
-  check_nccl(machine, facts, report);
-  tell();
-  check_python(machine, report);
-  tell();
+  if (!machine.is_windows()) {  // which has no ranks, and no package for Python yet
+    check_mpi(machine, report);
+    check_nccl(machine, facts, report);
+    tell();
+    check_python(machine, report);
+    tell();
+  }
 
   int counts[3] = {};
   for (const Finding& finding : report.findings()) ++counts[static_cast<int>(finding.level)];

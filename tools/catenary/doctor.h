@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace catenary::doctor {
@@ -31,6 +32,7 @@ std::string last_line(const std::string& text);
 /// {"user": "ada", "groups": [1000], "system": "Linux 6.8.0 x86_64", "environment": {"NAME": "value"},
 ///  "open": {"/dev/kfd": "EACCES"}, "owner_group": {"/dev/kfd": 993},
 ///  "probes": {"opencl": {"answer": {…}, "failure": "crashed with SIGSEGV"}}}
+/// A machine with Windows also has {"code_page": 1252, "registry": {"SYSTEM\\CurrentControlSet": {"name": "value"}}}.
 class Machine {
  public:
   /// Throws FileError or ValueError if `root` has no machine.json, or an invalid one.
@@ -47,6 +49,15 @@ class Machine {
   bool in_group(std::int64_t group) const;
   std::string user() const;
   std::string system() const;
+  bool is_windows() const { return system().starts_with("Windows "); }
+  int code_page() const;
+  /// Returns the folder where Windows looks for libraries.
+  std::string library_folder() const;
+  /// Returns a value of Windows' registry, below HKEY_LOCAL_MACHINE, or nullopt.
+  std::optional<std::string> registry_value(const std::string& key, const std::string& name) const;
+  std::vector<std::pair<std::string, std::string>> registry_values(const std::string& key) const;
+  /// Returns the names of the keys below a key.
+  std::vector<std::string> registry_keys(const std::string& key) const;
   /// Returns an environment variable, or "".
   std::string variable(const std::string& name) const;
   /// Runs `catenary doctor --probe name`. Returns nullopt if another machine's answer is unknown.
@@ -103,6 +114,9 @@ void check_amd(const Machine& machine, const Facts& facts, Report& report);
 void check_nvidia(const Machine& machine, const Facts& facts, Report& report);
 /// N6, called by check_nvidia.
 void check_nvml(const Machine& machine, Report& report);
+/// W1-W6: what Windows knows of its GPUs and their drivers, and the settings that matter to programs. Fills in the
+/// GPUs.
+void check_windows(const Machine& machine, Facts& facts, Report& report);
 /// O1, O2: the files of OpenCL's loader.
 void check_opencl(const Machine& machine, const Facts& facts, Report& report);
 /// B1-B3: each backend, a test of each of its devices, and whether the GPUs are usable.

@@ -35,8 +35,14 @@ bool test(const Machine& machine, const std::string& device, const std::string& 
   return true;
 }
 
+/// The command of the user's shell that sets a variable.
+std::string command_setting(const Machine& machine, const std::string& name, const std::string& value) {
+  return fmt::format("{} {}={}", machine.is_windows() ? "set" : "export", name, value);
+}
+
 /// The CPUs that the control group allows, or 0 without a limit.
 double quota(const Machine& machine) {
+  if (machine.is_windows()) return 0;
   std::istringstream words(machine.read("/sys/fs/cgroup/cpu.max").value_or("max"));
   double most = 0, period = 0;
   return words >> most >> period && period > 0 ? most / period : 0;
@@ -52,10 +58,11 @@ void check_backend(const Machine& machine, const std::string& name, Facts& facts
                                      : "the driver is broken: update or uninstall it");
   const auto devices = probe->answer.value("devices", nlohmann::ordered_json::array());
   const std::string reason = probe->answer.value("reason", std::string());
-  // CUDA and HIP are for one vendor's GPUs, OpenCL for all
-  const bool wanted = name == "cuda"  ? facts.count("NVIDIA") > 0 || machine.exists("/usr/lib/wsl/lib/libcuda.so.1")
-                      : name == "hip" ? facts.count("AMD") > 0
-                                      : !facts.gpus.empty();
+  // CUDA and HIP are for one vendor's GPUs, OpenCL for all. Windows has OpenCL alone.
+  const bool wanted = name != "opencl" && machine.is_windows() ? false
+                      : name == "cuda" ? facts.count("NVIDIA") > 0 || machine.exists("/usr/lib/wsl/lib/libcuda.so.1")
+                      : name == "hip"  ? facts.count("AMD") > 0
+                                       : !facts.gpus.empty();
   if (devices.empty()) {
     const std::string text = fmt::format("{}: no device: {}", name, reason.empty() ? "none was found" : reason);
     if (wanted)
@@ -92,7 +99,8 @@ void check_backends(const Machine& machine, Facts& facts, Report& report) {
   if (facts.count("AMD") + facts.count("NVIDIA") > 0)
     report.fail("B2", text, "follow the lines above, from the top");
   else
-    report.warn("B2", text, "for Intel's: install intel-opencl-icd");
+    report.warn("B2", text,
+                machine.is_windows() ? "install Intel's graphics driver" : "for Intel's: install intel-opencl-icd");
 }
 
 void check_general(const Machine& machine, const Facts& facts, Report& report) {
@@ -101,8 +109,9 @@ void check_general(const Machine& machine, const Facts& facts, Report& report) {
     const DeviceInfo info = Device().info();
     const std::string text = fmt::format("{}, {}, {} threads", info.name, info.arch, num_threads());
     if (processors > 0 && num_threads() > processors + 0.5)
-      report.warn("G1", fmt::format("{}, but the control group allows {:g} processors", text, processors),
-                  fmt::format("export CATENARY_NUM_THREADS={}", std::max(1, static_cast<int>(processors))));
+      report.warn(
+          "G1", fmt::format("{}, but the control group allows {:g} processors", text, processors),
+          command_setting(machine, "CATENARY_NUM_THREADS", fmt::to_string(std::max(1, static_cast<int>(processors)))));
     else
       report.ok("G1", text);
   }
@@ -110,24 +119,28 @@ void check_general(const Machine& machine, const Facts& facts, Report& report) {
   const std::string folder = kernel_cache_folder();
   const auto mib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
   if (folder.empty())
-    report.warn("G2", "compiled kernels are not kept: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set",
-                "export CATENARY_CACHE_DIR=<a folder>");
+    report.warn("G2",
+                fmt::format("compiled kernels are not kept: CATENARY_CACHE_DIR{} not set",
+                            machine.is_windows() ? " and LOCALAPPDATA are" : ", XDG_CACHE_HOME and HOME are"),
+                command_setting(machine, "CATENARY_CACHE_DIR", "<a folder>"));
   else if (const std::string trouble = kernel_cache_trouble(); !trouble.empty())
     report.warn("G2", "kernel cache " + trouble,
-                "make sure that only you can write it, or export CATENARY_CACHE_DIR=<a folder of your own>");
+                "make sure that only you can write it, or " +
+                    command_setting(machine, "CATENARY_CACHE_DIR", "<a folder of your own>"));
   else if (!os::is_writable_folder(folder))
     report.warn("G2", fmt::format("kernel cache {} cannot be written: each run compiles its kernels again", folder),
-                "export CATENARY_CACHE_DIR=<a writable folder>");
+                command_setting(machine, "CATENARY_CACHE_DIR", "<a writable folder>"));
   else if (os::free_bytes(folder) < (std::uint64_t{64} << 20))
     report.warn("G2", fmt::format("kernel cache {}: {:.0f} MiB are free", folder, mib(os::free_bytes(folder))),
-                "free some space, or export CATENARY_CACHE_DIR=<another folder>");
+                "free some space, or " + command_setting(machine, "CATENARY_CACHE_DIR", "<another folder>"));
   else if (os::is_network_folder(folder))
     report.warn("G2", fmt::format("kernel cache {} is on a network file system", folder),
-                "a folder on a local disk is faster: export CATENARY_CACHE_DIR=<it>");
+                "a folder on a local disk is faster: " + command_setting(machine, "CATENARY_CACHE_DIR", "<it>"));
   else
     report.ok("G2",
               fmt::format("kernel cache {}: {} kernels, {:.1f} MiB; {:.0f} MiB are free", folder,
                           kernel_cache_stats().entries, mib(kernel_cache_stats().bytes), mib(os::free_bytes(folder))));
+  if (machine.is_windows()) return;
   const std::uint64_t shared = os::total_bytes("/dev/shm");
   if (facts.gpus.size() > 1 && shared < (std::uint64_t{1} << 30))
     report.warn("G3", fmt::format("/dev/shm has {:.0f} MiB, little for several GPUs", mib(shared)),

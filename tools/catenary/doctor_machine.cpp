@@ -4,8 +4,11 @@
 
 #include "catenary/core/error.h"
 #include "catenary/core/json_text.h"
+#include "catenary/core/lower.h"
 #include "catenary/core/os/file.h"
+#include "catenary/core/os/library.h"
 #include "catenary/core/os/process.h"
+#include "catenary/core/os/registry.h"
 #include "catenary/core/os/signals.h"
 #include "catenary/core/os/system.h"
 #include "tools/catenary/doctor.h"
@@ -100,6 +103,37 @@ bool Machine::in_group(std::int64_t group) const {
 std::string Machine::user() const { return is_this_one() ? os::user_name() : told_.value("user", std::string("user")); }
 
 std::string Machine::system() const { return is_this_one() ? os::system_name() : told_.value("system", std::string()); }
+
+int Machine::code_page() const { return is_this_one() ? os::code_page() : told_.value("code_page", 65001); }
+
+std::string Machine::library_folder() const {
+  return is_this_one() ? os::library_search_folder() : "/Windows/System32";
+}
+
+std::vector<std::pair<std::string, std::string>> Machine::registry_values(const std::string& key) const {
+  if (is_this_one()) return os::registry_values(key);
+  std::vector<std::pair<std::string, std::string>> result;
+  const ordered_json registry = told_.value("registry", ordered_json::object());
+  const ordered_json values = registry.value(key, ordered_json::object());
+  for (const auto& [name, value] : values.items()) result.emplace_back(name, value.get<std::string>());
+  return result;
+}
+
+std::optional<std::string> Machine::registry_value(const std::string& key, const std::string& name) const {
+  for (const auto& [found, value] : registry_values(key))
+    if (lower(found) == lower(name)) return value;
+  return std::nullopt;
+}
+
+std::vector<std::string> Machine::registry_keys(const std::string& key) const {
+  if (is_this_one()) return os::registry_keys(key);
+  std::vector<std::string> result;
+  const ordered_json registry = told_.value("registry", ordered_json::object());
+  for (const auto& [path, values] : registry.items())
+    if (path.starts_with(key + "\\") && path.find('\\', key.size() + 1) == std::string::npos)
+      result.push_back(path.substr(key.size() + 1));
+  return result;
+}
 
 std::string Machine::variable(const std::string& name) const {
   if (!is_this_one()) return told_.value("environment", ordered_json::object()).value(name, std::string());

@@ -52,10 +52,13 @@ answer['original'], answer['asked'] = version('chainer'), os.environ.get('CATENA
 print('\n' + json.dumps(answer))
 )";
 
+/// The file of a release that holds the Python package.
+constexpr const char* kWheel = "catenary-*.whl";
+
 /// How to get a Chainer that can be imported.
 std::string repair_of_chainer(const std::string& python, const ordered_json& answer, const std::string& asked) {
   if (!answer.value("hook", false))
-    return fmt::format("`{} -m pip install .` in Catenary's folder installs a chainer for this Python", python);
+    return fmt::format("`{} -m pip install {}` installs a chainer for this Python", python, kWheel);
   if (!answer.value("active", true)) return "unset CATENARY_PYTHON_HOOKS: then `import chainer` gives Catenary's";
   if (!asked.empty() && asked != "own") return "unset CATENARY_CHAINER: then `import chainer` gives Catenary's";
   return fmt::format("see `{} -c 'import chainer'`", python);
@@ -139,7 +142,7 @@ void check_python(const Machine& machine, Report& report) {
       report.warn("P1", fmt::format("{}: catenary is installed, but `import cupy` finds nothing", python),
                   "its hook does not run: see CATENARY_PYTHON_HOOKS, or use `python -m catenary script.py`");
     else
-      report.ok("P1", fmt::format("{}: no cupy; `pip install .` in Catenary's folder installs one", python));
+      report.ok("P1", fmt::format("{}: no cupy; `{} -m pip install {}` installs one", python, path, kWheel));
   } else if (cupy.contains("error")) {
     report.warn("P1", fmt::format("{}: `import cupy` fails with {}", python, cupy.value("error", std::string())),
                 fmt::format("{} -m pip install --force-reinstall what is broken", path));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 
 #include "catenary/catenary.h"
@@ -90,7 +89,7 @@ int converse(const links::Generator& generator, const GenerateArguments& argumen
   std::string message;
   const auto ask = [&] {
     if (os::is_terminal(os::kStandardError)) fmt::print(stderr, "> ");
-    return static_cast<bool>(std::getline(std::cin, message));
+    return os::read_line(message);
   };
   while (ask()) {
     const os::ScopedSignals signals;  // Ctrl-C ends an answer, and between answers the chat

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/cpu/gemm/gemm.h"
 #include "catenary/catenary.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/os/system.h"
@@ -69,67 +69,84 @@ ordered_json backend_json(Backend& backend) {
   return object;
 }
 
+/// The kernel cache and the data sets, or why there is none.
+struct Folders {
+  std::string mnist, no_mnist;
+  std::string cache = kernel_cache_folder(), cache_trouble = kernel_cache_trouble();
+  KernelCacheStats stats = cache_trouble.empty() ? kernel_cache_stats() : KernelCacheStats();
+
+  Folders() {
+    try {
+      mnist = datasets::mnist_folder();
+    } catch (const Error& error) {
+      no_mnist = error.what();
+    }
+  }
+};
+
+ordered_json info_json(const Folders& folders) {
+  ordered_json object = {{"schema", 1},
+                         {"version", version()},
+                         {"system", os::system_name()},
+                         {"threads", num_threads()},
+                         {"instruction_set", simd_level_name(simd_level())},
+                         {"instruction_set_best", simd_level_name(best_simd_level())},
+                         {"gemm", cpu::gemm_provider_info()},
+                         {"matrix_units", cpu::matrix_units_info()},
+                         {"solvers", libraries_json("solver", Device().backend(), 0)},
+                         {"backends", ordered_json::array()}};
+  for (Backend* backend : backends()) object["backends"].push_back(backend_json(*backend));
+  object["kernel_cache"] = {{"folder", folders.cache},
+                            {"entries", folders.stats.entries},
+                            {"bytes", folders.stats.bytes},
+                            {"trouble", folders.cache_trouble}};
+  object["mpi"] = distributed::transports::mpi_info();
+  object["data"]["mnist"] = folders.mnist.empty() ? ordered_json(nullptr) : ordered_json(folders.mnist);
+  return object;
+}
+
+void print_line(const char* name, const std::string& value) { fmt::print("{:<16} {}\n", name, value); }
+
+/// Prints the libraries of a kind for each device but the processor.
+void print_libraries(const char* kind) {
+  for (Backend* backend : backends()) {
+    if (backend == &Device().backend()) continue;
+    try {
+      for (int i = 0; i < backend->device_count(); ++i)
+        print_line("", fmt::format("{}:{}: {}", backend->name(), i, libraries_text(kind, *backend, i)));
+    } catch (const Error& error) {
+      print_line("", fmt::format("{}: {}", backend->name(), error.what()));
+    }
+  }
+}
+
 }  // namespace
 
 int info(bool json) {
   if (!distributed::is_first_rank()) return 0;  // started by a launcher: only the first rank prints
-  std::string mnist, no_mnist;
-  try {
-    mnist = datasets::mnist_folder();
-  } catch (const Error& error) {
-    no_mnist = error.what();
-  }
-  const std::string folder = kernel_cache_folder();
-  const std::string trouble = kernel_cache_trouble();
-  const KernelCacheStats cache = trouble.empty() ? kernel_cache_stats() : KernelCacheStats();
+  const Folders folders;
   if (json) {
-    ordered_json object = {{"schema", 1},
-                           {"version", version()},
-                           {"system", os::system_name()},
-                           {"threads", num_threads()},
-                           {"instruction_set", simd_level_name(simd_level())},
-                           {"instruction_set_best", simd_level_name(best_simd_level())},
-                           {"gemm", cpu::gemm_provider_info()},
-                           {"matrix_units", cpu::matrix_units_info()},
-                           {"solvers", libraries_json("solver", Device().backend(), 0)},
-                           {"backends", ordered_json::array()}};
-    for (Backend* backend : backends()) object["backends"].push_back(backend_json(*backend));
-    object["kernel_cache"] = {
-        {"folder", folder}, {"entries", cache.entries}, {"bytes", cache.bytes}, {"trouble", trouble}};
-    object["mpi"] = distributed::transports::mpi_info();
-    object["data"]["mnist"] = mnist.empty() ? ordered_json(nullptr) : ordered_json(mnist);
-    fmt::print("{}\n", object.dump(2));
+    fmt::print("{}\n", info_json(folders).dump(2));
     return 0;
   }
-  const auto line = [](const char* name, const std::string& value) { fmt::print("{:<16} {}\n", name, value); };
   fmt::print("{}", runtime_info());
-  line("Products:", cpu::gemm_provider_info() + "; " + cpu::matrix_units_info());
-  const auto list = [&](const char* kind) {
-    for (Backend* backend : backends()) {
-      if (backend == &Device().backend()) continue;
-      try {
-        for (int i = 0; i < backend->device_count(); ++i)
-          line("", fmt::format("{}:{}: {}", backend->name(), i, libraries_text(kind, *backend, i)));
-      } catch (const Error& error) {
-        line("", fmt::format("{}: {}", backend->name(), error.what()));
-      }
-    }
-  };
-  list("blas");
-  line("Convolutions:", "own");
-  list("dnn");
-  line("Attention:", "own");
-  list("attention");
+  print_line("Products:", cpu::gemm_provider_info() + "; " + cpu::matrix_units_info());
+  print_libraries("blas");
+  print_line("Convolutions:", "own");
+  print_libraries("dnn");
+  print_line("Attention:", "own");
+  print_libraries("attention");
   try {
-    line("Linear algebra:", libraries_text("solver", Device().backend(), 0));
+    print_line("Linear algebra:", libraries_text("solver", Device().backend(), 0));
   } catch (const Error& error) {
-    line("Linear algebra:", error.what());
+    print_line("Linear algebra:", error.what());
   }
-  line("Kernel cache:", folder.empty()     ? "none: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set"
-                        : !trouble.empty() ? trouble
-                                           : fmt::format("{} ({} kernels, {:.1f} MiB)", folder, cache.entries,
-                                                         static_cast<double>(cache.bytes) / (1 << 20)));
-  line("MNIST:", mnist.empty() ? "not found: " + no_mnist : mnist);
+  print_line("Kernel cache:", folders.cache.empty() ? "none: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set"
+                              : !folders.cache_trouble.empty()
+                                  ? folders.cache_trouble
+                                  : fmt::format("{} ({} kernels, {:.1f} MiB)", folders.cache, folders.stats.entries,
+                                                static_cast<double>(folders.stats.bytes) / (1 << 20)));
+  print_line("MNIST:", folders.mnist.empty() ? "not found: " + folders.no_mnist : folders.mnist);
   return 0;
 }
 

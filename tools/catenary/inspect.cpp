@@ -43,12 +43,24 @@ struct Contents {
 Entry describe(const std::string& name, const io::HostArray& host) {
   Entry entry{name, dtype_name(host.dtype), host.shape.str(), {}, {}, {}, {}};
   if (host.size() == 0 || is_complex(host.dtype)) return entry;  // complex numbers have no order
-  const Array x =
-      Array::from_memory(host.data.get(), host.shape, contiguous_strides(host.shape), host.dtype, Device(), host.data)
-          .astype(Dtype::float64);
-  entry.min = x.min().item<double>();
-  entry.mean = x.mean().item<double>();
-  entry.max = x.max().item<double>();
+  // Piece by piece, because values in float64 take up to eight times the memory of those in the file.
+  constexpr std::int64_t kPiece = std::int64_t{1} << 22;
+  std::vector<double> least, sums, most;
+  for (std::int64_t first = 0; first < host.size(); first += kPiece) {
+    const Shape count{std::min(kPiece, host.size() - first)};
+    const Array x = Array::from_memory(host.data.get() + static_cast<std::size_t>(first) * itemsize(host.dtype), count,
+                                       contiguous_strides(count), host.dtype, Device(), host.data)
+                        .astype(Dtype::float64);
+    least.push_back(x.min().item<double>());
+    sums.push_back(x.mean().item<double>() * static_cast<double>(count[0]));
+    most.push_back(x.max().item<double>());
+  }
+  const auto of = [](const std::vector<double>& values) {
+    return Array::from_host(values.data(), {std::ssize(values)}, Dtype::float64, Device());
+  };
+  entry.min = of(least).min().item<double>();
+  entry.mean = of(sums).sum().item<double>() / static_cast<double>(host.size());
+  entry.max = of(most).max().item<double>();
   return entry;
 }
 
@@ -212,6 +224,61 @@ nlohmann::ordered_json inspect_onnx(const std::string& file, bool json) {
   return result;
 }
 
+/// Prints the heading of a table of entries. `width` is the width of the names.
+void print_heading(io::FileKind kind, std::size_t width) {
+  if (kind == io::FileKind::gguf) {
+    fmt::print("  {:<{}}  {:<8}  {:<16} {:>12}\n", "name", width, "kind", "shape", "bytes");
+  } else {
+    fmt::print("  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", "name", width, "dtype", "shape", "min", "mean", "max");
+  }
+}
+void print_entry(const Entry& e, io::FileKind kind, std::size_t width) {
+  if (e.bytes) {  // a heading names this column for GGUF files
+    fmt::print("  {:<{}}  {:<8}  {:<16} {:>12}{}\n", e.name, width, e.dtype, e.shape, *e.bytes,
+               kind == io::FileKind::gguf ? "" : " bytes of blocks");
+  } else if (e.min) {
+    fmt::print("  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", e.name, width, e.dtype, e.shape, cell(e.min),
+               cell(e.mean), cell(e.max));
+  } else {
+    fmt::print("  {:<{}}  {:<8}  {:<16} {}\n", e.name, width, e.dtype, e.shape, shortened(e.text));
+  }
+}
+
+nlohmann::ordered_json entry_json(const Entry& e) {
+  nlohmann::ordered_json row = {{"name", e.name},       {"dtype", e.dtype},       {"shape", e.shape},
+                                {"min", number(e.min)}, {"mean", number(e.mean)}, {"max", number(e.max)}};
+  if (!e.text.empty()) row["text"] = e.text;
+  if (!e.file.empty()) row["file"] = e.file;
+  if (e.bytes) row["bytes"] = *e.bytes;
+  return row;
+}
+
+/// Prints the arrays and the metadata of a file, and returns them as JSON.
+nlohmann::ordered_json inspect_arrays(const std::string& file, bool json) {
+  // a folder must contain safetensors
+  const io::FileKind kind = os::is_directory(file) ? io::FileKind::safetensors_index : io::identify(file);
+  const auto [entries, metadata] = read(file, kind);
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  std::size_t width = 4;
+  for (const Entry& e : entries) width = std::max(width, e.name.size());
+  if (!json) {
+    fmt::print("{}: {}\n", file, io::file_kind_name(kind));
+    print_metadata(metadata);
+    print_heading(kind, width);
+  }
+  for (const Entry& e : entries) {
+    rows.push_back(entry_json(e));
+    if (!json) print_entry(e, kind, width);
+  }
+  nlohmann::ordered_json result = {{"file", file}, {"kind", io::file_kind_name(kind)}, {"entries", rows}};
+  if (kind != io::FileKind::gguf) return result;
+  nlohmann::ordered_json facts = nlohmann::ordered_json::array();
+  for (const Fact& f : metadata)
+    facts.push_back({{"key", f.key}, {"type", f.type}, {"count", f.count}, {"first", f.first}});
+  result["metadata"] = facts;
+  return result;
+}
+
 }  // namespace
 
 int inspect(const std::vector<std::string>& files, bool json) {
@@ -219,53 +286,7 @@ int inspect(const std::vector<std::string>& files, bool json) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const std::string& file : files) {
     try {
-      if (file.ends_with(".onnx")) {
-        list.push_back(inspect_onnx(file, json));
-        continue;
-      }
-      // a folder must contain safetensors
-      const io::FileKind kind = os::is_directory(file) ? io::FileKind::safetensors_index : io::identify(file);
-      const auto [entries, metadata] = read(file, kind);
-      nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-      std::size_t width = 4;
-      for (const Entry& e : entries) width = std::max(width, e.name.size());
-      if (!json) {
-        fmt::print("{}: {}\n", file, io::file_kind_name(kind));
-        print_metadata(metadata);
-        if (kind == io::FileKind::gguf) {
-          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12}\n", "name", width, "kind", "shape", "bytes");
-        } else {
-          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", "name", width, "dtype", "shape", "min", "mean",
-                     "max");
-        }
-      }
-      for (const Entry& e : entries) {
-        rows.push_back({{"name", e.name},
-                        {"dtype", e.dtype},
-                        {"shape", e.shape},
-                        {"min", number(e.min)},
-                        {"mean", number(e.mean)},
-                        {"max", number(e.max)}});
-        if (!e.text.empty()) rows.back()["text"] = e.text;
-        if (!e.file.empty()) rows.back()["file"] = e.file;
-        if (e.bytes) rows.back()["bytes"] = *e.bytes;
-        if (json) continue;
-        if (e.bytes) {  // a heading names this column for GGUF files
-          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12}{}\n", e.name, width, e.dtype, e.shape, *e.bytes,
-                     kind == io::FileKind::gguf ? "" : " bytes of blocks");
-        } else if (e.min) {
-          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", e.name, width, e.dtype, e.shape, cell(e.min),
-                     cell(e.mean), cell(e.max));
-        } else {
-          fmt::print("  {:<{}}  {:<8}  {:<16} {}\n", e.name, width, e.dtype, e.shape, shortened(e.text));
-        }
-      }
-      list.push_back({{"file", file}, {"kind", io::file_kind_name(kind)}, {"entries", rows}});
-      if (kind != io::FileKind::gguf) continue;
-      nlohmann::ordered_json facts = nlohmann::ordered_json::array();
-      for (const Fact& f : metadata)
-        facts.push_back({{"key", f.key}, {"type", f.type}, {"count", f.count}, {"first", f.first}});
-      list.back()["metadata"] = facts;
+      list.push_back(file.ends_with(".onnx") ? inspect_onnx(file, json) : inspect_arrays(file, json));
     } catch (const std::exception& e) {
       status = 1;
       fmt::print(stderr, "catenary inspect: {}\n", e.what());

@@ -9,7 +9,8 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <new>
+#include <functional>
+#include <memory>
 #include <string_view>
 
 #include "catenary/core/command_line.h"
@@ -24,13 +25,46 @@ namespace {
 
 using namespace catenary::command;
 
+/// A command: its options, and the function that runs it once the whole command line has been read.
+struct Command {
+  CLI::App* app;
+  std::function<int()> run;  ///< returns the exit status
+};
+
 void add_json(CLI::App* command, bool& json) {
   command->add_flag("--json", json, "Print one JSON object on standard output");
 }
 
-// Each function adds a command whose options are parsed into the given object.
+/// Adds a command without options but --json. `footer` ends its help.
+Command add_listing(CLI::App& app, const char* name, const char* text, const char* footer, int (*run)(bool json)) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(name, text);
+  command->footer(footer);
+  add_json(command, *json);
+  return {command, [=] { return run(*json); }};
+}
 
-CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
+Command add_inspect(CLI::App& app) {
+  struct Options {
+    std::vector<std::string> files;
+    bool json = false;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "inspect",
+      "Shows names, dtypes, shapes, minimum, mean and maximum of the arrays in NPY, NPZ (also trainer snapshots), "
+      "safetensors and IDX files, metadata, kinds, shapes and bytes of GGUF files, and inputs, outputs and operators "
+      "of ONNX files");
+  command->footer(
+      "Example: catenary inspect model.npz\n"
+      "         catenary inspect --json net.onnx");
+  add_json(command, options->json);
+  command->add_option("FILE", options->files, "Files to inspect. The content determines the kind")->required();
+  return {command, [=] { return inspect(options->files, options->json); }};
+}
+
+Command add_convert(CLI::App& app) {
+  const auto options = std::make_shared<ConvertOptions>();
   CLI::App* command = app.add_subcommand("convert", "Converts weights of another framework to Catenary's names");
   command->footer(
       "FILE is a safetensors file, its index or folder, or an NPZ file. OUT's name must end with .safetensors or "
@@ -43,14 +77,22 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
       "\n"
       "Example: catenary convert resnet18.safetensors -o resnet18.npz --from torchvision\n"
       "See docs/guide/from-pytorch.md.");
-  command->add_option("FILE", options.from, "The file to read");
-  command->add_option("-o,--out", options.to, "The file to write")->required();
-  command->add_option("--from", options.rules,
+  command->add_option("FILE", options->from, "The file to read");
+  command->add_option("-o,--out", options->to, "The file to write")->required();
+  command->add_option("--from", options->rules,
                       "Rules: torch, torchvision or timm, and THEIRS=OURS. Without rules names stay as they are");
-  return command;
+  command->callback([=] {
+    if (!options->from.empty()) return;  // --from took FILE as another rule
+    const auto file = std::ranges::find_if_not(options->rules, is_conversion_rule);
+    if (file == options->rules.end()) throw CLI::RequiredError("FILE");
+    options->from = *file;
+    options->rules.erase(file);
+  });
+  return {command, [=] { return convert(*options); }};
 }
 
-CLI::App* add_run(CLI::App& app, RunModelArguments& options) {
+Command add_run(CLI::App& app) {
+  const auto options = std::make_shared<RunModelArguments>();
   CLI::App* command = app.add_subcommand("run", "Runs an ONNX model on any device");
   command->footer(
       "Inputs are NPY files. `catenary inspect MODEL.onnx` shows their names, dtypes and shapes. A sequence is an NPZ "
@@ -59,36 +101,20 @@ CLI::App* add_run(CLI::App& app, RunModelArguments& options) {
       "\n"
       "Example: catenary run model.onnx --input image.npy --output results --device opencl:0\n"
       "See docs/guide/onnx.md.");
-  command->add_option("MODEL", options.model, "The ONNX file")->required();
-  command->add_option("--input", options.inputs,
+  command->add_option("MODEL", options->model, "The ONNX file")->required();
+  command->add_option("--input", options->inputs,
                       "FILE.npy in the order of the inputs, or NAME=FILE.npy (sequences: .npz)");
   command->add_option(
-      "--output", options.output,
+      "--output", options->output,
       "The folder to write each output to, as NAME.npy, or NAME.npz for a sequence. Without it they are "
       "printed");
-  command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
-  command->add_flag("--bench", options.bench, "Also run the model for 3 seconds and print the time of a run");
-  return command;
+  command->add_option("-d,--device", options->device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
+  command->add_flag("--bench", options->bench, "Also run the model for 3 seconds and print the time of a run");
+  return {command, [=] { return run_model(*options); }};
 }
 
-CLI::App* add_generate(CLI::App& app, GenerateArguments& options) {
-  CLI::App* command = app.add_subcommand("generate", "Generates text after a prompt, or answers in a chat");
-  command->footer(
-      "MODEL is a GGUF file, or a folder saved by `transformers`: config.json, model.safetensors (or its parts with "
-      "an\n"
-      "index), and tokenizer.json or SentencePiece's tokenizer.model.\n"
-      "Text is printed as it is generated. Statistics follow on standard error if that is a terminal. Ctrl-C ends the "
-      "text.\n"
-      "\n"
-      "Example: catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9\n"
-      "See docs/guide/language-models.md.\n"
-      "Exit status: 130 after Ctrl-C.");
-  command->add_option("MODEL", options.model, "The model's folder or GGUF file")->required();
-  command->add_option("-p,--prompt", options.prompt,
-                      "The prompt. Without it, --chat reads messages from standard input, one per line");
-  command->add_option("-n,--tokens", options.tokens, "The most tokens to generate")
-      ->capture_default_str()
-      ->check(catenary::command_line::whole_number(std::int64_t{0}, std::int64_t{1} << 40));
+/// Adds options for the choice of the next token.
+void add_sampling(CLI::App* command, GenerateArguments& options) {
   command
       ->add_option("--temperature", options.temperature,
                    "Divides the scores. Higher values give more varied text, 0 always takes the most likely token")
@@ -111,28 +137,54 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& options) {
           "Makes tokens that have already occurred less likely: divides positive and multiplies negative scores")
       ->capture_default_str()
       ->check(catenary::command_line::positive_number());
-  command->add_option("--stop", options.stop, "End the text before this string. May be repeated")
+}
+
+Command add_generate(CLI::App& app) {
+  const auto options = std::make_shared<GenerateArguments>();
+  CLI::App* command = app.add_subcommand("generate", "Generates text after a prompt, or answers in a chat");
+  command->footer(
+      "MODEL is a GGUF file, or a folder saved by `transformers`: config.json, model.safetensors (or its parts with "
+      "an\n"
+      "index), and tokenizer.json or SentencePiece's tokenizer.model.\n"
+      "Text is printed as it is generated. Statistics follow on standard error if that is a terminal. Ctrl-C ends the "
+      "text.\n"
+      "\n"
+      "Example: catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9\n"
+      "See docs/guide/language-models.md.\n"
+      "Exit status: 130 after Ctrl-C.");
+  command->add_option("MODEL", options->model, "The model's folder or GGUF file")->required();
+  command->add_option("-p,--prompt", options->prompt,
+                      "The prompt. Without it, --chat reads messages from standard input, one per line");
+  command->add_option("-n,--tokens", options->tokens, "The most tokens to generate")
+      ->capture_default_str()
+      ->check(catenary::command_line::whole_number(std::int64_t{0}, std::int64_t{1} << 40));
+  add_sampling(command, *options);
+  command->add_option("--stop", options->stop, "End the text before this string. May be repeated")
       ->allow_extra_args(false);
-  command->add_option("--system", options.system, "System message of a chat: tells the model how to answer");
-  command->add_option("--seed", options.seed, "Seed of the random choices")
+  command->add_option("--system", options->system, "System message of a chat: tells the model how to answer");
+  command->add_option("--seed", options->seed, "Seed of the random choices")
       ->capture_default_str()
       ->check(catenary::command_line::whole_number(0, ~std::uint64_t{0}));
-  command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
-  command->add_option("--dtype", options.dtype, "Dtype of the weights. stored: that of the embeddings in the file")
+  command->add_option("-d,--device", options->device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
+  command->add_option("--dtype", options->dtype, "Dtype of the weights. stored: that of the embeddings in the file")
       ->capture_default_str()
       ->check(catenary::command_line::one_of({"float16", "bfloat16", "float32", "float64", "stored"}));
   command
-      ->add_option("--context", options.context, "The most tokens of prompt and text together. 0 for the model's limit")
+      ->add_option("--context", options->context,
+                   "The most tokens of prompt and text together. 0 for the model's limit")
       ->capture_default_str()
       ->check(catenary::command_line::whole_number(0, std::int64_t{1} << 40));
-  command->add_flag("--exact", options.exact,
+  command->add_flag("--exact", options->exact,
                     "Multiply quantised weights with floats instead of numbers rounded to 8 bits");
-  command->add_flag("--ids", options.ids, "Read and write token ids instead of text");
-  command->add_flag("--chat", options.chat,
+  command->add_flag("--ids", options->ids, "Read and write token ids instead of text");
+  command->add_flag("--chat", options->chat,
                     "Treat the prompt as a message to answer. For models with a chat template of Llama 3, Qwen2 "
                     "(ChatML), GLM-4, Zephyr and TinyLlama, or Llama 2 and Mistral ([INST])");
-  command->add_flag("-v,--verbose", options.verbose, "Print statistics even if standard error is not a terminal");
-  return command;
+  command->add_flag("-v,--verbose", options->verbose, "Print statistics even if standard error is not a terminal");
+  command->callback([=] {
+    if (!options->prompt && !options->chat) throw CLI::RequiredError("--prompt, or --chat");
+  });
+  return {command, [=] { return generate(*options); }};
 }
 
 std::string lines_of_kinds() {
@@ -142,7 +194,8 @@ std::string lines_of_kinds() {
   return lines;
 }
 
-CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
+Command add_quantize(CLI::App& app) {
+  const auto options = std::make_shared<QuantizeFileOptions>();
   CLI::App* command =
       app.add_subcommand("quantize", "Quantises weights to 2 to 8 bits, for a file 2 to 12 times smaller");
   command->footer(fmt::format(
@@ -162,40 +215,78 @@ CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
       "Example: catenary quantize --kind Q4_K_M --keep output model.gguf -o small.gguf\n"
       "See docs/guide/language-models.md.",
       lines_of_kinds()));
-  command->add_option("FILE", options.from, "The file to read")->required();
-  command->add_option("-o,--out", options.to, "The file to write")->required();
+  command->add_option("FILE", options->from, "The file to read")->required();
+  command->add_option("-o,--out", options->to, "The file to write")->required();
   command
       ->add_option(
-          "--kind", options.kind,
+          "--kind", options->kind,
           catenary::quantization_names() + " (int8 is not in GGUF), or llama.cpp's mixtures " + Mixture::names())
       ->capture_default_str();
-  command->add_option("--keep", options.keep,
+  command->add_option("--keep", options->keep,
                       "A regular expression of tensors not to quantise. May be repeated")
       ->allow_extra_args(false);  // so that FILE may follow
-  return command;
+  return {command, [=] { return quantize_file(*options); }};
 }
 
-void add_doctor(CLI::App& app, bool& json, DoctorOptions& options, std::string& probe_name) {
+Command add_doctor(CLI::App& app) {
+  const auto options = std::make_shared<DoctorOptions>();
+  const auto probe_name = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
       "doctor",
       "Checks drivers, permissions, libraries and devices, one line each: `OK|WARN|FAIL id message -> remedy`");
   command->footer(
       "Each driver runs in a separate process, so a crash or a hang is reported. Each device then compiles and runs\n"
-      "kernels, and its results must equal the CPU's. docs/guide/gpus.md explains every id.\n"
+      "kernels, and its results must equal the CPU's.\n"
+      "\n"
+      "Example: catenary doctor\n"
+      "See docs/guide/gpus.md, which explains each id.\n"
       "Exit status: 0 if there is a usable device and no FAIL, 1 otherwise.");
-  add_json(command, json);
-  command->add_option("--root", options.root,
+  add_json(command, options->json);
+  command->add_option("--root", options->root,
                       "Check another machine's files below this folder (or CATENARY_DOCTOR_ROOT). Its machine.json has "
                       "the drivers' answers");
-  command->add_option("--probe", probe_name)->group("");  // used by doctor itself
+  command->add_option("--probe", *probe_name)->group("");  // used by doctor itself
+  return {command, [=] {
+            if (!probe_name->empty()) return probe(*probe_name);
+            if (options->root.empty()) options->root = catenary::environment::text("CATENARY_DOCTOR_ROOT");
+            return doctor(*options);
+          }};
 }
 
-CLI::App* add_bench(CLI::App& app, bool& json, BenchOptions& options) {
+Command add_cache(CLI::App& app) {
+  struct Options {
+    std::string action = "summary";
+    bool json = false;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("cache", "Shows the folder, number and size of cached kernels");
+  command->footer(
+      "Each kernel is compiled once for each device, and kept. CATENARY_CACHE_DIR names another folder.\n"
+      "\n"
+      "Example: catenary cache\n"
+      "         catenary cache clear");
+  add_json(command, options->json);
+  command->add_option("ACTION", options->action, "list: show each kernel, clear: remove all")
+      ->check(catenary::command_line::one_of({"list", "clear"}));
+  return {command, [=] {
+            return cache(options->action == "list"    ? CacheAction::list
+                         : options->action == "clear" ? CacheAction::clear
+                                                      : CacheAction::summary,
+                         options->json);
+          }};
+}
+
+Command add_bench(CLI::App& app) {
+  const auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app.add_subcommand("bench", "Measures the speed of one kind of work on a device (medians)");
-  add_json(command, json);
+  command->footer(
+      "Example: catenary bench gemm --size 2048 --device gpu:0\n"
+      "         catenary bench resnet50 --size 32 --dtype mixed16 --device gpu:0\n"
+      "`catenary devices` lists the devices.");
+  add_json(command, options->json);
   command
       ->add_option(
-          "WHAT", options.what,
+          "WHAT", options->what,
           "gemm: product of square matrices, copy, elementwise: x * y + x, chain: eight operations in one kernel, "
           "reduce: sum, sort, launch: x + y of few elements until the driver has accepted it, concat: four arrays "
           "joined along axis 1, conv: layers of common networks with batches and images of at most --size, attention: "
@@ -206,39 +297,55 @@ CLI::App* add_bench(CLI::App& app, bool& json, BenchOptions& options) {
       ->check(
           catenary::command_line::one_of({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat",
                                           "conv", "attention", "mlp", "cnn", "resnet18", "resnet50", "lstm"}));
-  command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
+  command->add_option("-d,--device", options->device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   command
-      ->add_option("--dtype", options.dtype,
+      ->add_option("--dtype", options->dtype,
                    "Dtype of the arrays, or of networks' parameters, which may also be mixed16 or mixed_bf16")
       ->capture_default_str()
       ->check(
           catenary::command_line::one_of({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32",
                                           "int64", "uint8", "uint16", "uint32", "uint64", "mixed16", "mixed_bf16"}));
   command
-      ->add_option("--size", options.size,
+      ->add_option("--size", options->size,
                    "Number of elements, rows of matrices, tokens, images or units. The default depends on WHAT")
       ->check(catenary::command_line::whole_number(std::int64_t{1}, std::int64_t{1} << 40));
 
   command
-      ->add_option("--width", options.width,
+      ->add_option("--width", options->width,
                    "Units of mlp's layers (default 4096), or width and height of resnet50's images (default 224)")
       ->check(catenary::command_line::whole_number(std::int64_t{1}, std::int64_t{1} << 20));
-  return command;
+  return {command, [=] { return bench(*options); }};
 }
 
-CLI::App* add_fetch(CLI::App& data, FetchOptions& options) {
+Command add_fetch(CLI::App& data) {
+  const auto options = std::make_shared<FetchOptions>();
   CLI::App* command = data.add_subcommand("fetch", "Downloads a dataset from its publisher");
   command->footer(
       "Uses libcurl, which also reads http_proxy and https_proxy. Keeps a file only if its SHA-256 equals the "
       "published one.\n"
-      "Run it where there is a network, for example on a cluster's login node.");
-  command->add_option("NAME", options.name, "A name listed by `catenary data`")->required();
-  command->add_option("--to", options.to, "Target folder. By default where programs look: below CATENARY_DATA or data");
-  command->add_option("--url", options.url, "URL of a folder with the same files on another server");
-  return command;
+      "Run it where there is a network, for example on a cluster's login node.\n"
+      "\n"
+      "Example: catenary data fetch cifar-10");
+  command->add_option("NAME", options->name, "A name listed by `catenary data`")->required();
+  command->add_option("--to", options->to,
+                      "Target folder. By default where programs look: below CATENARY_DATA or data");
+  command->add_option("--url", options->url, "URL of a folder with the same files on another server");
+  return {command, [=] { return fetch_data(*options); }};
 }
 
-CLI::App* add_launch(CLI::App& app, catenary::distributed::LaunchOptions& options) {
+Command add_data(CLI::App& app) {
+  const Command list = add_listing(app, "data", "Lists the known datasets, and downloads them",
+                                   "Example: catenary data\n"
+                                   "         catenary data fetch cifar-10",
+                                   list_data);
+  list.app->add_subcommand("list", "Shows where each dataset is (the default)");
+  const Command fetch = add_fetch(*list.app);
+  return {list.app, [=] { return *fetch.app ? fetch.run() : list.run(); }};
+}
+
+/// Adds launch. `behind` are the words after --, which belong to the program and not to CLI11.
+Command add_launch(CLI::App& app, const std::vector<std::string>& behind) {
+  const auto options = std::make_shared<catenary::distributed::LaunchOptions>();
   CLI::App* command = app.add_subcommand(
       "launch", "Runs a program as several ranks on this machine, which train one model, without MPI");
   command->footer(
@@ -246,131 +353,88 @@ CLI::App* add_launch(CLI::App& app, catenary::distributed::LaunchOptions& option
       "Output is passed on in whole lines. Equal lines of several ranks on standard error are printed once, unless "
       "lines\n"
       "have prefixes. A rank that fails ends the others.\n"
+      "\n"
+      "Example: catenary launch -n 4 train_mnist_mn -o result\n"
+      "         catenary launch -n 2 --log-dir logs -- python train.py -n 100\n"
+      "See docs/guide/distributed.md.\n"
       "Exit status: that of the rank that failed first, 128 plus the signal's number if a signal ended it.");
-  command->add_option("-n,--ranks", options.ranks, "Number of ranks")
+  command->add_option("-n,--ranks", options->ranks, "Number of ranks")
       ->required()
       ->check(catenary::command_line::whole_number(1, catenary::distributed::kMaxLaunchedRanks));
   command
-      ->add_option("--grace", options.grace,
+      ->add_option("--grace", options->grace,
                    "Seconds for the other ranks to end after one has failed. After a signal all have 5 times as long")
       ->capture_default_str()
       ->check(catenary::command_line::positive_number());
-  command->add_option("--log-dir", options.log_dir, "Also write the output of rank R to rank-R.log in this folder");
-  command->add_flag("--prefix", options.prefix, "Begin each line with its rank: [2]");
+  command->add_option("--log-dir", options->log_dir, "Also write the output of rank R to rank-R.log in this folder");
+  command->add_flag("--prefix", options->prefix, "Begin each line with its rank: [2]");
   command->prefix_command();
-  return command;
+  return {command, [=] {
+            std::vector<std::string> program = command->remaining();
+            program.insert(program.end(), behind.begin() + (program.empty() && !behind.empty() ? 1 : 0), behind.end());
+            return catenary::distributed::launch(program, *options);
+          }};
+}
+
+/// Adds all commands, in the order of --help.
+std::vector<Command> add_commands(CLI::App& app, const std::vector<std::string>& behind) {
+  return {
+      add_listing(app, "info", "Shows versions, CPU, backends and their devices, kernel cache and data",
+                  "Example: catenary info >report.txt\nPut the output into bug reports.", info),
+      add_listing(app, "devices", "Lists the devices: cupy's ordinal or -, name, memory, and which is the default",
+                  "Example: catenary devices\nThe option --device of other commands takes these names.", list_devices),
+      add_inspect(app),
+      add_convert(app),
+      add_generate(app),
+      add_run(app),
+      add_quantize(app),
+      add_doctor(app),
+      add_cache(app),
+      add_bench(app),
+      add_data(app),
+      add_launch(app, behind)};
+}
+
+/// Tells a mistake in the command line. Returns the exit status.
+int refuse(const CLI::App& app, const CLI::ParseError& error, const char* first_word) {
+  // CLI11 reports a missing subcommand before an unknown word.
+  if (error.get_exit_code() == 0 || first_word == nullptr || !app.get_subcommands().empty())
+    return catenary::command_line::exit(app, error);
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+  catenary::command_line::complain("catenary: " + catenary::command_line::one_of(commands).error(first_word));
+  return 2;
 }
 
 int run(int argc, char** argv) {
   CLI::App app(
       "Checks this machine and its devices, measures their speed, inspects and converts files, runs ONNX and language "
-      "models, "
-      "and starts programs as several processes.");
+      "models, and starts programs as several processes.");
   app.footer(
       "First steps:\n"
       "  catenary doctor             checks drivers and devices, with remedies\n"
       "  catenary info               shows versions and devices, for bug reports\n"
       "  catenary devices            lists the devices\n"
       "  catenary bench gemm --device opencl:0\n"
+      "  catenary generate MODEL --chat\n"
+      "  catenary COMMAND --help     shows the options and an example of a command\n"
       "Exit status: 0 for success, 1 for an error, 2 for a wrong command line.");
   app.set_version_flag("--version", fmt::format("Catenary {}", catenary::version()), "Print only the version");
   app.require_subcommand(1);
-  bool json = false;
-
-  CLI::App* info_command =
-      app.add_subcommand("info", "Shows versions, CPU, backends and their devices, kernel cache and data");
-  add_json(info_command, json);
-
-  CLI::App* devices_command =
-      app.add_subcommand("devices", "Lists the devices: cupy's ordinal or -, name, memory, and which is the default");
-  add_json(devices_command, json);
-
-  std::vector<std::string> files;
-  CLI::App* inspect_command = app.add_subcommand(
-      "inspect",
-      "Shows names, dtypes, shapes, minimum, mean and maximum of the arrays in NPY, NPZ (also trainer snapshots), "
-      "safetensors and IDX files, metadata, kinds, shapes and bytes of GGUF files, and inputs, outputs and operators "
-      "of ONNX files");
-  add_json(inspect_command, json);
-  inspect_command->add_option("FILE", files, "Files to inspect. The content determines the kind")->required();
-
-  ConvertOptions convert_options;
-  CLI::App* convert_command = add_convert(app, convert_options);
-  GenerateArguments generate_arguments;
-  CLI::App* generate_command = add_generate(app, generate_arguments);
-  RunModelArguments run_arguments;
-  CLI::App* run_command = add_run(app, run_arguments);
-  QuantizeFileOptions quantize_options;
-  CLI::App* quantize_command = add_quantize(app, quantize_options);
-  DoctorOptions doctor_options;
-  std::string probe_name;
-  add_doctor(app, json, doctor_options, probe_name);
-
-  std::string action = "summary";
-  CLI::App* cache_command = app.add_subcommand("cache", "Shows the folder, number and size of cached kernels");
-  add_json(cache_command, json);
-  cache_command->add_option("ACTION", action, "list: show each kernel, clear: remove all")
-      ->check(catenary::command_line::one_of({"list", "clear"}));
-
-  BenchOptions bench_options;
-  CLI::App* bench_command = add_bench(app, json, bench_options);
-  FetchOptions fetch_options;
-  CLI::App* data_command = app.add_subcommand("data", "Lists the known datasets, and downloads them");
-  add_json(data_command, json);
-  data_command->add_subcommand("list", "Shows where each dataset is (the default)");
-  CLI::App* fetch_command = add_fetch(*data_command, fetch_options);
-  catenary::distributed::LaunchOptions launch_options;
-  CLI::App* launch_command = add_launch(app, launch_options);
-
-  // arguments after -- belong to the program, not to CLI11
   int own = argc;
   if (argc > 1 && std::string_view(argv[1]) == "launch")
     own = static_cast<int>(std::find(argv + 2, argv + argc, std::string_view("--")) - argv);
+  const std::vector<Command> commands = add_commands(app, std::vector<std::string>(argv + own, argv + argc));
   try {
     app.parse(own, argv);
-    if (convert_command->parsed() && convert_options.from.empty()) {  // --from took FILE as another rule
-      const auto file = std::ranges::find_if_not(convert_options.rules, is_conversion_rule);
-      if (file == convert_options.rules.end()) throw CLI::RequiredError("FILE");
-      convert_options.from = *file;
-      convert_options.rules.erase(file);
-    }
-    if (generate_command->parsed() && !generate_arguments.prompt && !generate_arguments.chat)
-      throw CLI::RequiredError("--prompt, or --chat");
   } catch (const CLI::ParseError& error) {
-    // CLI11 reports a missing subcommand before an unknown word
-    if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty()) {
-      std::vector<std::string> commands;
-      for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
-      catenary::command_line::complain("catenary: " + catenary::command_line::one_of(commands).error(argv[1]));
-      return 2;
-    }
-    return catenary::command_line::exit(app, error);
+    return refuse(app, error, argc > 1 ? argv[1] : nullptr);
   }
   try {
     catenary::environment::check();
-    if (doctor_options.root.empty()) doctor_options.root = catenary::environment::text("CATENARY_DOCTOR_ROOT");
-    if (*launch_command) {
-      std::vector<std::string> program = launch_command->remaining();
-      program.insert(program.end(), argv + own + (program.empty() && own < argc ? 1 : 0), argv + argc);
-      return catenary::distributed::launch(program, launch_options);
-    }
-    if (*info_command) return info(json);
-    if (*devices_command) return list_devices(json);
-    if (*inspect_command) return inspect(files, json);
-    if (*convert_command) return convert(convert_options);
-    if (*generate_command) return generate(generate_arguments);
-    if (*run_command) return run_model(run_arguments);
-    if (*quantize_command) return quantize_file(quantize_options);
-    if (*cache_command)
-      return cache(action == "list"    ? CacheAction::list
-                   : action == "clear" ? CacheAction::clear
-                                       : CacheAction::summary,
-                   json);
-    if (*fetch_command) return fetch_data(fetch_options);
-    if (*data_command) return list_data(json);
-    bench_options.json = doctor_options.json = json;
-    if (*bench_command) return bench(bench_options);
-    return probe_name.empty() ? doctor(doctor_options) : probe(probe_name);
+    for (const Command& command : commands)
+      if (*command.app) return command.run();
+    return 2;  // CLI11 requires a command
   } catch (const std::exception& error) {
     // otherwise main reports it
     return std::ferror(stdout) == 0 ? catenary::command_line::failure("catenary", error) : 1;

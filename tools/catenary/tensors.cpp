@@ -1,10 +1,10 @@
 #include "tools/catenary/tensors.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
+#include "catenary/core/paths.h"
 #include "catenary/io/identify.h"
 #include "catenary/io/npz.h"
 #include "catenary/io/safetensors_index.h"
@@ -49,8 +49,7 @@ std::optional<Blocks> blocks_of(const std::string& name, Dtype dtype, const Shap
 }
 
 void make_folder_of(const std::string& file) {
-  if (const std::string folder = std::filesystem::path(file).parent_path().string(); !folder.empty())
-    os::make_directories(folder);
+  os::make_directories(folder_of(file));  // does nothing for ""
 }
 
 void write_tensors(const std::string& file, const Tensors& tensors) {

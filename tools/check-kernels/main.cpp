@@ -171,6 +171,63 @@ std::vector<std::string> choose(const std::vector<std::string>& archs, std::size
   return chosen;
 }
 
+/// Prints the compilers that are present, and removes the architectures of missing ones. Returns what was removed.
+std::vector<std::string> remove_without_compiler(std::vector<std::string>& archs) {
+  std::vector<std::string> lacks;
+  for (const bool hip : {false, true}) {
+    if (std::none_of(archs.begin(), archs.end(), [&](const std::string& arch) { return is_hip(arch) == hip; }))
+      continue;
+    std::string why;
+    if (const Compiler compiler = find_compiler(hip, why)) {
+      fmt::print("{}\n", compiler->name());
+      continue;
+    }
+    const auto rest =
+        std::stable_partition(archs.begin(), archs.end(), [&](const std::string& arch) { return is_hip(arch) != hip; });
+    lacks.push_back(fmt::format("not compiled for {}: {}", fmt::join(rest, archs.end(), ", "), why));
+    archs.erase(rest, archs.end());
+  }
+  return lacks;
+}
+
+/// Compiles all kernels for all architectures in child processes.
+std::vector<Piece> check_all(const std::string& folder, const std::vector<std::string>& paths,
+                             const std::vector<std::string>& archs, unsigned jobs) {
+  // Children take pieces in turn, because the vendors' compilers differ in speed.
+  constexpr std::size_t kPiece = 64;
+  std::vector<Piece> pieces;
+  for (const std::string& arch : archs)
+    for (std::size_t i = 0; i < paths.size(); i += kPiece)
+      pieces.push_back({arch, i, std::min(i + kPiece, paths.size())});
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> threads;
+  for (unsigned j = 0; j < jobs; ++j)
+    threads.emplace_back([&] {
+      for (std::size_t i; (i = next.fetch_add(1)) < pieces.size();) check(folder, paths, pieces[i]);
+    });
+  for (std::thread& thread : threads) thread.join();
+  return pieces;
+}
+
+/// Prints errors and counts. Returns whether all kernels were compiled by all compilers.
+bool report(const std::vector<Piece>& pieces, const std::vector<std::string>& archs, std::size_t kernels,
+            const std::vector<std::string>& lacks) {
+  for (const Piece& piece : pieces) fmt::print("{}", piece.report);
+  int passed = 0, failed = 0;
+  for (const std::string& arch : archs) {
+    int here = 0;
+    for (const Piece& piece : pieces)
+      if (piece.arch == arch) here += piece.failed;
+    fmt::print("{:10} {:6} passed {:6} failed\n", arch, static_cast<int>(kernels) - here, here);
+    failed += here;
+    passed += static_cast<int>(kernels) - here;
+  }
+  for (const std::string& line : lacks) fmt::print("{}\n", line);
+  failed += static_cast<int>(lacks.size());
+  fmt::print("{} passed, {} failed\n", passed, failed);
+  return failed == 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -178,6 +235,7 @@ int main(int argc, char** argv) {
       "Compiles recorded kernels with NVRTC and hipRTC for several architectures. No GPU is needed. Any program "
       "records its kernels with CATENARY_KERNEL_LOG=FOLDER. Exits with 1 if a kernel does not compile or a compiler is "
       "missing.");
+  app.footer("Example: check-kernels --archs sm_80,gfx90a kernels");
   std::string folder, together, one_by_one;
   std::optional<std::size_t> turn;
   std::vector<std::string> archs = {"sm_75",  "sm_80",  "sm_86",  "sm_89",  "sm_90",   "sm_100", "sm_120",
@@ -211,48 +269,9 @@ int main(int argc, char** argv) {
       return 1;
     }
     if (turn) archs = choose(archs, *turn);
-    std::vector<std::string> lacks;
-    for (const bool hip : {false, true}) {
-      if (std::none_of(archs.begin(), archs.end(), [&](const std::string& arch) { return is_hip(arch) == hip; }))
-        continue;
-      std::string why;
-      if (const Compiler compiler = find_compiler(hip, why)) {
-        fmt::print("{}\n", compiler->name());
-        continue;
-      }
-      const auto rest = std::stable_partition(archs.begin(), archs.end(),
-                                              [&](const std::string& arch) { return is_hip(arch) != hip; });
-      lacks.push_back(fmt::format("not compiled for {}: {}", fmt::join(rest, archs.end(), ", "), why));
-      archs.erase(rest, archs.end());
-    }
+    const std::vector<std::string> lacks = remove_without_compiler(archs);
     fmt::print("{} kernels\n", paths.size());
-    // Children take pieces in turn, because the vendors' compilers differ in speed.
-    constexpr std::size_t kPiece = 64;
-    std::vector<Piece> pieces;
-    for (const std::string& arch : archs)
-      for (std::size_t i = 0; i < paths.size(); i += kPiece)
-        pieces.push_back({arch, i, std::min(i + kPiece, paths.size())});
-    std::atomic<std::size_t> next{0};
-    std::vector<std::thread> threads;
-    for (unsigned j = 0; j < jobs; ++j)
-      threads.emplace_back([&] {
-        for (std::size_t i; (i = next.fetch_add(1)) < pieces.size();) check(folder, paths, pieces[i]);
-      });
-    for (std::thread& thread : threads) thread.join();
-    for (const Piece& piece : pieces) fmt::print("{}", piece.report);
-    int passed = 0, failed = 0;
-    for (const std::string& arch : archs) {
-      int here = 0;
-      for (const Piece& piece : pieces)
-        if (piece.arch == arch) here += piece.failed;
-      fmt::print("{:10} {:6} passed {:6} failed\n", arch, static_cast<int>(paths.size()) - here, here);
-      failed += here;
-      passed += static_cast<int>(paths.size()) - here;
-    }
-    for (const std::string& line : lacks) fmt::print("{}\n", line);
-    failed += static_cast<int>(lacks.size());
-    fmt::print("{} passed, {} failed\n", passed, failed);
-    return failed == 0 ? 0 : 1;
+    return report(check_all(folder, paths, archs, jobs), archs, paths.size(), lacks) ? 0 : 1;
   } catch (const std::exception& error) {
     return catenary::command_line::failure("check-kernels", error);
   }

@@ -118,12 +118,8 @@ class Narrow : public Vectors {
 }  // namespace
 
 const char* why_not_in_16_bits(const std::string& name) {
-  constexpr const char* kMatrices = "matrices are inverted in float32 and float64 alone";
   static const std::map<std::string, const char*> all = {
-      {"batch_inv", kMatrices},
-      {"cholesky", kMatrices},
-      {"det", kMatrices},
-      {"inv", kMatrices},
+      {"cholesky", "matrices are factorised in float32 and float64 alone"},
   };
   const auto found = all.find(name);
   return found == all.end() ? nullptr : found->second;

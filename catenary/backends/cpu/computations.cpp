@@ -3,9 +3,9 @@
 #include <array>
 #include <string>
 
-#include "catenary/backends/cpu/gemm.h"
-#include "catenary/backends/cpu/gemm_kernel.h"
-#include "catenary/backends/cpu/quantized.h"
+#include "catenary/backends/cpu/gemm/gemm.h"
+#include "catenary/backends/cpu/gemm/gemm_kernel.h"
+#include "catenary/backends/cpu/quantized/quantized.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/format.h"
 

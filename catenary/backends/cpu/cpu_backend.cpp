@@ -4,10 +4,11 @@
 #include <cstring>
 
 #include "catenary/backends/cpu/computations.h"
-#include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/cpu/gemm/gemm.h"
 #include "catenary/backends/cpu/host_compiler.h"
 #include "catenary/backends/cpu/launcher.h"
 #include "catenary/backends/cpu/primitives.h"
+#include "catenary/backends/cpu/rows/rows.h"
 #include "catenary/backends/cpu/solver/libraries.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/format.h"
@@ -47,7 +48,7 @@ class HostMemory final : public MemorySource {
   }
 };
 
-class CpuBackend final : public Backend, public Solver {
+class CpuBackend final : public Backend, public Solver, public RowFunctions {
  public:
   const char* name() const override { return "cpu"; }
   int device_count() const override { return 1; }
@@ -82,6 +83,11 @@ class CpuBackend final : public Backend, public Solver {
   void solve(int, const Solve& request) override {
     if (!solvers().run(request)) fail<DeviceError>("cpu: no library computes {}", describe(request));
   }
+  void run(const SoftmaxRows& request) override { cpu::run(request); }
+  void run(const StandardizeRows& request) override { cpu::run(request); }
+  void run(const GeluElements& request) override { cpu::run(request); }
+  void run(const RecurrentStep& request) override { cpu::run(request); }
+  void run(const PackedBits& request) override { cpu::run(request); }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }
   MemoryPool& pool(int) override { return pool_; }

@@ -62,7 +62,7 @@ std::optional<Binary> load_choice(const std::string& name, std::size_t bytes) {
 void say_no_use(const std::string& name) {
   static std::atomic<bool> said{false};
   if (!said.exchange(true))
-    fmt::print(stderr, "catenary: an algorithm that is kept on disk is of no use, and is chosen anew: {}\n", name);
+    fmt::print(stderr, "catenary: a cached algorithm cannot be used and is chosen again: {}\n", name);
 }
 
 void save_choice(const std::string& name, const void* choice, std::size_t bytes) {

@@ -17,6 +17,8 @@ namespace catenary::gpu {
 
 template <>
 void compute(Context& context, const Copy& p);
+template <>
+void compute(Context& context, const Reduce& p);
 
 namespace {
 
@@ -383,6 +385,44 @@ std::string reduction_text(const ProgramText& program, const ops::Program& p, co
          std::string(kernels::text("reduce"));
 }
 
+/// Stores the values before they are reduced, because a kernel does not take as many arguments as both need.
+void reduce_stored_values(Context& context, const ops::Program& program, const ReduceSpec& spec,
+                          const std::vector<bool>& reduced) {
+  const Dtype dtype = dtype_of_register(program.nodes[static_cast<std::size_t>(spec.value)].reg);
+  const Scratch scratch(context, program.shape.product() * static_cast<std::int64_t>(itemsize(dtype)));
+  const Strides strides = contiguous_strides(program.shape);
+  ops::Program values = program;
+  values.stores.push_back({static_cast<std::int16_t>(spec.value), {scratch.handle(), 0, dtype, strides}});
+  compute(context, Run{values});
+  ops::Program single = load_of(program.shape, {scratch.handle(), 0, dtype, strides});
+  ReduceSpec again = spec;
+  again.value = 0;
+  again.axes = 0;
+  for (std::size_t axis = 0; axis < reduced.size(); ++axis)
+    if (reduced[axis]) again.axes |= 1u << axis;
+  compute(context, Reduce{single, again});
+}
+
+/// Returns the number of work-items or groups that share a reduction.
+std::int64_t units_of(const Cut& cut, const Shape& shape) {
+  if (cut.form != Form::columns) return cut.chunks * cut.parts * cut.outputs;
+  const std::int64_t columns = shape.back();
+  return cut.outputs / std::max<std::int64_t>(1, columns) * ceil_div(columns, kTile) * cut.chunks;
+}
+
+void launch(Context& context, const Kernel& kernel, Form form, std::int64_t units, const Args& args) {
+  switch (form) {
+    case Form::items:
+      context.launch(kernel, context.groups_for(units, kGroup), kGroup, args);
+      break;
+    case Form::group:
+      context.launch(kernel, groups_over(context, units), kGroup, args);
+      break;
+    default:
+      context.launch(kernel, loops_over(context, units), 1, args);
+  }
+}
+
 }  // namespace
 
 template <>
@@ -397,25 +437,10 @@ void compute(Context& context, const Reduce& p) {
   const bool wide = text.wide();
   Args args;
   text.add_arguments(args);
-  if (!fits(context, args)) {
-    // compute the values first, then reduce them
-    const Dtype dtype = dtype_of_register(program.nodes[static_cast<std::size_t>(spec.value)].reg);
-    const Scratch scratch(context, program.shape.product() * static_cast<std::int64_t>(itemsize(dtype)));
-    const Strides strides = contiguous_strides(program.shape);
-    ops::Program values = program;
-    values.stores.push_back({static_cast<std::int16_t>(spec.value), {scratch.handle(), 0, dtype, strides}});
-    compute(context, Run{values});
-    ops::Program single = load_of(program.shape, {scratch.handle(), 0, dtype, strides});
-    ReduceSpec again = spec;
-    again.value = 0;
-    again.axes = 0;
-    for (std::size_t axis = 0; axis < reduced.size(); ++axis)
-      if (reduced[axis]) again.axes |= 1u << axis;
-    return compute(context, Reduce{single, again});
-  }
+  if (!fits(context, args)) return reduce_stored_values(context, program, spec, reduced);
 
   const Cut cut = cut_of(program, reduced, context.loops);
-  const std::int64_t partials = cut.chunks * cut.parts;
+  const std::int64_t partials = cut.chunks * cut.parts, units = units_of(cut, program.shape);
   const Dtype reg_dtype = dtype_of_register(program.nodes[static_cast<std::size_t>(spec.value)].reg);
   const Dtype out_dtype = partials > 1 ? reg_dtype : spec.out.dtype;
   std::optional<Scratch> scratch;
@@ -430,26 +455,13 @@ void compute(Context& context, const Reduce& p) {
     return GeneratedText{reduction_text(text, program, spec, cut, out_dtype),
                          text.operations() + (text.operations().empty() ? "" : ", ") + ops::info(spec.op).name};
   });
-  std::int64_t units = partials * cut.outputs;
-  if (cut.form == Form::columns)
-    units = cut.outputs / std::max<std::int64_t>(1, program.shape.back()) * ceil_div(program.shape.back(), kTile) *
-            cut.chunks;
   args.add(scratch ? scratch->handle() : spec.out.handle).index(scratch ? 0 : spec.out.offset, wide);
   args.index(cut.outputs, wide)
       .index(cut.rows, wide)
       .index(cut.chunk, wide)
       .index(cut.form == Form::lanes ? cut.parts : cut.chunks, wide)
       .index(units, wide);
-  switch (cut.form) {
-    case Form::items:
-      context.launch(kernel, context.groups_for(units, kGroup), kGroup, args);
-      break;
-    case Form::group:
-      context.launch(kernel, groups_over(context, units), kGroup, args);
-      break;
-    default:
-      context.launch(kernel, loops_over(context, units), 1, args);
-  }
+  launch(context, kernel, cut.form, units, args);
   if (!scratch) return;
   ops::Program second = load_of({partials, cut.outputs}, {scratch->handle(), 0, reg_dtype, {cut.outputs, 1}});
   ReduceSpec rest = spec;

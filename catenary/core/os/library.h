@@ -17,6 +17,11 @@ namespace catenary::os {
 CT_API std::string library_file(std::string_view name, std::string_view version);
 /// Returns the file name of a plugin of ours: ("onednn") is libcatenary_onednn.so.
 CT_API std::string plugin_file(std::string_view name);
+/// Returns the one folder that is searched for names without a path (C:/Windows/System32), or "" if the system's loader
+/// searches several.
+CT_API std::string library_search_folder();
+/// Returns why OpenCL finds no driver on this system, with the remedy, for messages.
+CT_API std::string no_opencl_driver();
 
 /// A handle to a loaded library. Copies refer to the same library. Nothing is ever unloaded.
 class CT_API Library {

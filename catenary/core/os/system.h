@@ -17,6 +17,9 @@ CT_API std::string user_name();
 /// Returns the numbers of the groups that this process belongs to.
 CT_API std::vector<std::uint32_t> process_groups();
 
+/// Returns the code page of this process's texts on Windows. Other systems have UTF-8, 65001.
+CT_API int code_page();
+
 /// Returns a time in the time zone of this process.
 CT_API std::tm local_time(std::time_t time);
 

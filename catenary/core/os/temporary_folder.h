@@ -25,6 +25,8 @@ class CT_API TemporaryFolder {
   static void remove_abandoned(const std::string& prefix) noexcept;
 
  private:
+  TemporaryFolder(const std::string& path, Handle lock) : path_(path), lock_(lock) {}
+
   std::string path_;
   Handle lock_ = Handle::none;
 };

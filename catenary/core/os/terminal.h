@@ -1,5 +1,7 @@
 #pragma once
-// Queries of terminals.
+// Queries of terminals, and lines that the user types.
+
+#include <string>
 
 #include "catenary/core/export.h"
 
@@ -12,5 +14,7 @@ inline constexpr int kStandardOutput = 1, kStandardError = 2;
 CT_API bool is_terminal(int descriptor);
 /// Returns the columns of the terminal, else COLUMNS, else 80.
 CT_API int terminal_width(int descriptor = kStandardError);
+/// Reads a line of standard input without its line end, as UTF-8. Returns false at the end of the input.
+CT_API bool read_line(std::string& line);
 
 }  // namespace catenary::os

@@ -1,6 +1,7 @@
 #include "catenary/io/gguf.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -87,12 +88,33 @@ class Gguf : public LanguageFile {
   bool has(const char* name) const { return reader_.find(*asked_.insert(key(name)).first) != nullptr; }
   std::int64_t integer(const char* name) const {
     constexpr std::int64_t kLargest = std::int64_t{1} << 30;
-    const std::int64_t value = reader_.integer(*asked_.insert(key(name)).first);
+    const std::int64_t value = one_integer(name);
     if (value < 1 || value > kLargest) reject(name, fmt::format("must be from 1 to {}, not {}", kLargest, value));
     return value;
   }
   std::int64_t integer(const char* name, std::int64_t otherwise) const { return has(name) ? integer(name) : otherwise; }
-  double real(const char* name, double otherwise) const { return has(name) ? reader_.real(key(name)) : otherwise; }
+  /// A number, or an array with one number for each layer if the numbers are equal.
+  std::int64_t one_integer(const char* name) const {
+    const std::string& full = *asked_.insert(key(name)).first;
+    const io::GgufReader::Value* const found = reader_.find(full);
+    if (!found || found->type != io::GgufType::array) return reader_.integer(full);
+    const std::vector<std::int64_t> values = reader_.integers(full);
+    if (values.empty()) reject(name, "has no value");
+    if (std::ranges::adjacent_find(values, std::not_equal_to()) != values.end())
+      reject(name, fmt::format("must be equal in all layers, not {} to {}", *std::ranges::min_element(values),
+                               *std::ranges::max_element(values)));
+    return values.front();
+  }
+  double real(const char* name, double otherwise) const {
+    const double value = has(name) ? reader_.real(key(name)) : otherwise;
+    if (!std::isfinite(value)) reject(name, fmt::format("must be finite, not {}", value));
+    return value;
+  }
+  double epsilon(const char* name, double otherwise) const {
+    const double value = real(name, otherwise);
+    if (value < 0) reject(name, fmt::format("is {}, but must not be negative", value));
+    return value;
+  }
   [[noreturn]] void reject(const char* name, const std::string& why) const {
     fail<FileError>("{}: '{}' {}", path_, key(name), why);
   }
@@ -105,6 +127,8 @@ class Gguf : public LanguageFile {
   std::int64_t vocabulary() const {
     const Shape& shape = reader_.tensor("token_embd.weight").shape;
     if (shape.size() != 2) fail<FileError>("{}: token_embd.weight must have two axes, not {}", path_, shape);
+    if (has("vocab_size") && reader_.integer(key("vocab_size")) != shape[0])
+      tell_unused(path_, key("vocab_size"), "the shape of token_embd.weight");
     return shape[0];
   }
   bool has_tensor(const char* name) const { return reader_.contains(name); }
@@ -116,6 +140,8 @@ class Gguf : public LanguageFile {
     if (kind != "none" && kind != "linear")
       reject("rope.scaling.type", fmt::format("is not known here; none and linear are, not '{}'", kind));
     const double older = real("rope.scale_linear", 0), factor = real("rope.scaling.factor", older);
+    if (factor < 0)
+      reject(has("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear", "must not be negative");
     if (has("rope.scaling.factor") && older != 0 && older != factor)
       tell_unused(path_, key("rope.scale_linear"), "'rope.scaling.factor'");
     if (kind == "none" && factor != 0 && factor != 1)
@@ -162,7 +188,7 @@ class Gguf : public LanguageFile {
     for (const char* name : {"expert_count", "expert_used_count"})
       if (has(name) && reader_.integer(key(name)) != 0)
         reject(name, "must be 0: mixtures of experts are not known here");
-    options.epsilon = real("attention.layer_norm_rms_epsilon", 1e-6);
+    options.epsilon = epsilon("attention.layer_norm_rms_epsilon", 1e-6);
     options.tied = !has_tensor("output.weight");
     const bool is_glm = architecture_ == "chatglm" || architecture_ == "glm4";
     const std::int64_t dims = integer("rope.dimension_count", is_glm ? *options.head_size / 2 : *options.head_size);
@@ -202,7 +228,7 @@ class Gguf : public LanguageFile {
     if (integer("attention.head_count_kv", options.heads) != options.heads)
       reject("attention.head_count_kv", "must be attention.head_count");
     options.hidden = integer("feed_forward_length", 4 * options.width);
-    options.epsilon = real("attention.layer_norm_epsilon", 1e-5);
+    options.epsilon = epsilon("attention.layer_norm_epsilon", 1e-5);
     options.tied = !has_tensor("output.weight");
     return std::make_unique<GPT>(options);
   }

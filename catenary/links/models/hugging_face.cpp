@@ -107,12 +107,21 @@ std::vector<std::int64_t> windows_of(const Settings& config, const std::string& 
     const bool slides = types[i] == "sliding_attention";
     if (!slides && types[i] != "full_attention")
       config.reject("layer_types", "is not known here; full_attention and sliding_attention are");
-    if (slides && window == 0) config.reject("layer_types", "has layers with a window, which the settings do not tell");
+    if (slides && window == 0)
+      config.reject("layer_types", "may name sliding_attention only if there is a sliding_window");
     if (type != "qwen2" && slides != (windows[i] > 0))
-      config.reject("layer_types", fmt::format("is not known of {} with other layers than it has", type));
+      config.reject("layer_types", fmt::format("must match the attention windows of {}", type));
     windows[i] = slides ? window : 0;
   }
   return windows;
+}
+
+/// Whether the last layer shares the weights of the embeddings.
+bool is_tied(const Settings& config, bool otherwise, bool has_own_head) {
+  constexpr const char* key = "tie_word_embeddings";
+  const bool tied = config.flag(key, otherwise);
+  if (tied && has_own_head && config.has(key)) tell_unused(config.path(), key, "the file's own last layer");
+  return tied && !has_own_head;
 }
 
 std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::string& type, std::int64_t most_layers,
@@ -133,7 +142,7 @@ std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::str
   options.groups = integer_or(config, "num_key_value_heads", groups, options.heads);
   options.head_size = integer_or(config, "head_dim", is_glm ? 128 : part_of_width, part_of_width);
   options.epsilon = config.number("rms_norm_eps", is_glm ? 1.5625e-7 : 1e-6);
-  options.tied = config.flag("tie_word_embeddings", false) && !has_own_head;
+  options.tied = is_tied(config, false, has_own_head);
   const std::vector<std::int64_t> windows = windows_of(config, type, options.layers);
   const bool bias = config.flag("attention_bias", is_glm);
   if (is_glm) {
@@ -178,7 +187,9 @@ std::unique_ptr<LanguageModel> make_gpt2(const Settings& config, std::int64_t mo
   options.hidden = config.integer("n_inner", 4 * options.width);
   options.epsilon = config.number("layer_norm_epsilon", 1e-5);
   options.dropout = config.number("resid_pdrop", 0.1);
-  options.tied = config.flag("tie_word_embeddings", true) && !has_own_head;
+  options.tied = is_tied(config, true, has_own_head);
+  if (config.has("n_ctx") && config.integer("n_ctx") != options.context)
+    tell_unused(config.path(), "n_ctx", "'n_positions'");
   return std::make_unique<GPT>(options);
 }
 

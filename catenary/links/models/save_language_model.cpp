@@ -239,67 +239,80 @@ std::vector<std::int64_t> ends_in_gguf(const Subject& subject, const std::option
   return ends;
 }
 
-void save_gguf(const std::string& path, const Subject& subject, const SaveLanguageModelOptions& options) {
+/// Entries of a GGUF file under construction, and the architecture's name, which begins most keys.
+struct GgufEntries {
+  std::string architecture;
   io::GgufMetadata metadata;
-  std::string architecture = "gpt2";
+
+  void put(const std::string& key, io::GgufValue value) { metadata.emplace_back(key, std::move(value)); }
+  void put_size(const char* key, std::int64_t value) {
+    put(architecture + "." + key, static_cast<std::uint32_t>(value));
+  }
+  void put_real(const char* key, double value) { put(architecture + "." + key, static_cast<float>(value)); }
+};
+
+void put_options(GgufEntries& entries, const GPTOptions& o) {
+  entries.put_size("embedding_length", o.width);
+  entries.put_size("feed_forward_length", o.hidden.value_or(4 * o.width));
+  entries.put_size("attention.head_count", o.heads);
+  entries.put_real("attention.layer_norm_epsilon", o.epsilon);
+}
+
+void put_options(GgufEntries& entries, const LlamaOptions& o, std::int64_t head_size) {
+  entries.put_size("embedding_length", o.width);
+  entries.put_size("feed_forward_length", o.hidden);
+  entries.put_size("attention.head_count", o.heads);
+  entries.put_size("attention.head_count_kv", o.groups.value_or(o.heads));
+  entries.put_size("attention.key_length", head_size);
+  entries.put_size("attention.value_length", head_size);
+  entries.put_real("attention.layer_norm_rms_epsilon", o.epsilon);
+  entries.put_size("rope.dimension_count", o.rotary.dims.value_or(head_size));
+  entries.put_real("rope.freq_base", o.rotary.base);
+}
+
+/// Returns the divisors of the default rotary rates, as GGUF stores other rates.
+io::HostArray rate_divisors(const functions::RotaryOptions& rotary, std::int64_t head_size) {
+  const std::vector<double> usual = functions::rotary_rates(rotary.dims.value_or(head_size), rotary.base);
+  io::HostArray by = io::HostArray::empty(Dtype::float32, {std::ssize(usual)});
+  for (std::size_t i = 0; i < usual.size(); ++i) by.as<float>()[i] = static_cast<float>(usual[i] / rotary.rates[i]);
+  return by;
+}
+
+void save_gguf(const std::string& path, const Subject& subject, const SaveLanguageModelOptions& options) {
+  GgufEntries entries{"gpt2", {}};
   if (subject.llama) {
     if (has_window(subject.llama->options))
       fail<ValueError>("{}: GGUF cannot store the attention window of this Llama; save it as a folder", kWhat);
-    architecture = family(subject.llama->options);
+    entries.architecture = family(subject.llama->options);
   }
-  const auto put = [&](const std::string& key, io::GgufValue value) { metadata.emplace_back(key, std::move(value)); };
-  const auto put_size = [&](const char* key, std::int64_t value) {
-    put(architecture + "." + key, static_cast<std::uint32_t>(value));
-  };
-  const auto put_real = [&](const char* key, double value) {
-    put(architecture + "." + key, static_cast<float>(value));
-  };
-  put("general.architecture", architecture);
-  put_size("vocab_size", subject.model.vocabulary());
-  put_size("context_length", subject.model.context());
-  put_size("block_count", subject.model.layers());
+  entries.put("general.architecture", entries.architecture);
+  entries.put_size("vocab_size", subject.model.vocabulary());
+  entries.put_size("context_length", subject.model.context());
+  entries.put_size("block_count", subject.model.layers());
   std::vector<std::pair<std::string, io::HostArray>> tensors =
-      tensors_of(subject, LanguageFormat::gguf, architecture, options.dtype);
+      tensors_of(subject, LanguageFormat::gguf, entries.architecture, options.dtype);
   if (subject.gpt) {
-    const GPTOptions& o = subject.gpt->options;
-    put_size("embedding_length", o.width);
-    put_size("feed_forward_length", o.hidden.value_or(4 * o.width));
-    put_size("attention.head_count", o.heads);
-    put_real("attention.layer_norm_epsilon", o.epsilon);
+    put_options(entries, subject.gpt->options);
   } else {
     const LlamaOptions& o = subject.llama->options;
-    const std::int64_t dims = o.rotary.dims.value_or(subject.head_size);
-    put_size("embedding_length", o.width);
-    put_size("feed_forward_length", o.hidden);
-    put_size("attention.head_count", o.heads);
-    put_size("attention.head_count_kv", o.groups.value_or(o.heads));
-    put_size("attention.key_length", subject.head_size);
-    put_size("attention.value_length", subject.head_size);
-    put_real("attention.layer_norm_rms_epsilon", o.epsilon);
-    put_size("rope.dimension_count", dims);
-    put_real("rope.freq_base", o.rotary.base);
+    put_options(entries, o, subject.head_size);
     if (!o.rotary.rates.empty()) {
-      if (architecture != "llama")
-        fail<ValueError>("{}: GGUF cannot store rotary rates for architecture {}", kWhat, architecture);
-      // the divisors of the default rates
-      const std::vector<double> usual = functions::rotary_rates(dims, o.rotary.base);
-      io::HostArray by = io::HostArray::empty(Dtype::float32, {std::ssize(usual)});
-      for (std::size_t i = 0; i < usual.size(); ++i)
-        by.as<float>()[i] = static_cast<float>(usual[i] / o.rotary.rates[i]);
-      tensors.emplace_back("rope_freqs.weight", by);
+      if (entries.architecture != "llama")
+        fail<ValueError>("{}: GGUF cannot store rotary rates for architecture {}", kWhat, entries.architecture);
+      tensors.emplace_back("rope_freqs.weight", rate_divisors(o.rotary, subject.head_size));
     }
   }
   if (options.tokenizer) {
     for (auto& [key, value] : gguf_metadata(tokens_of(*options.tokenizer, subject)))
-      if (!key.ends_with(".eos_token_id")) put(key, std::move(value));
+      if (!key.ends_with(".eos_token_id")) entries.put(key, std::move(value));
   } else {
-    put("tokenizer.ggml.model", std::string("none"));
+    entries.put("tokenizer.ggml.model", std::string("none"));
   }
   const std::vector<std::int64_t> ends = ends_in_gguf(subject, options.tokenizer);
-  for (std::size_t i = 0; i < ends.size(); ++i) put(kEndKeys[i], static_cast<std::uint32_t>(ends[i]));
+  for (std::size_t i = 0; i < ends.size(); ++i) entries.put(kEndKeys[i], static_cast<std::uint32_t>(ends[i]));
   std::vector<io::GgufTensor> all;
   for (auto& [name, array] : tensors) all.push_back({.name = name, .data = std::move(array)});
-  io::write_gguf(path, metadata, all);
+  io::write_gguf(path, entries.metadata, all);
 }
 
 }  // namespace

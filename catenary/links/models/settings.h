@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "catenary/core/format.h"
+#include "catenary/core/json_text.h"
 #include "catenary/core/os/file.h"
 #include "catenary/links/models/unused_settings.h"
 #include "catenary/tokenizers/json.h"
@@ -19,10 +20,28 @@ namespace catenary::links::detail {
 
 using nlohmann::json;
 
+/// Returns the keys that occur again in their object, in the order of the text. Only the last value of such a key is
+/// used, as in Python.
+inline std::vector<std::string> repeated_keys(std::string_view text) {
+  std::vector<std::set<std::string>> objects;
+  std::vector<std::string> repeated;
+  const auto look = [&](int, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) objects.emplace_back();
+    if (event == json::parse_event_t::object_end) objects.pop_back();
+    if (event == json::parse_event_t::key && !objects.back().insert(parsed.get<std::string>()).second)
+      repeated.push_back(parsed.get<std::string>());
+    return true;
+  };
+  json_text::visit<json>(text, look);
+  return repeated;
+}
+
 inline json read_json(const std::string& path) {
   const std::vector<std::byte> bytes = os::read_file(path);
-  json value = tokenizers::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  json value = tokenizers::parse_json(text, path);
   if (!value.is_object()) fail<FileError>("{}: expected a JSON object", path);
+  for (const std::string& key : repeated_keys(text)) tell_repeated(path, key);
   return value;
 }
 

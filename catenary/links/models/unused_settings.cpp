@@ -29,7 +29,6 @@ bool is_harmless(std::string_view name) {
                                                 "pruned_heads",
                                                 "reorder_and_upcast_attn",
                                                 "return_dict",
-                                                "scaling.finetuned",
                                                 "task_specific_params",
                                                 "tensor_data_layout",
                                                 "tie_encoder_decoder",
@@ -39,7 +38,7 @@ bool is_harmless(std::string_view name) {
                                                 "use_cache",
                                                 "vocab_size"};
   static constexpr std::string_view kBegins[] = {"summary_", "_attn_implementation", "attn_implementation"};
-  static constexpr std::string_view kEnds[] = {"_token_id", "dropout", "dropout_prob", "pdrop"};
+  static constexpr std::string_view kEnds[] = {"_token_id", "dropout", "dropout_prob", "pdrop", "scaling.finetuned"};
   return std::ranges::count(kNames, name) > 0 ||
          std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); }) ||
          std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
@@ -70,6 +69,10 @@ void refuse_unused(const std::string& path, const std::vector<UnusedSetting>& se
 
 void tell_unused(const std::string& path, const std::string& name, const std::string& used) {
   fmt::print(stderr, "catenary: {}: '{}' is not used, as {} says otherwise\n", path, name, used);
+}
+
+void tell_repeated(const std::string& path, const std::string& name) {
+  fmt::print(stderr, "catenary: {}: '{}' occurs more than once; the last value is used\n", path, name);
 }
 
 }  // namespace catenary::links::detail

@@ -16,5 +16,7 @@ struct UnusedSetting {
 void refuse_unused(const std::string& path, const std::vector<UnusedSetting>& settings);
 /// Reports on standard error that of two equivalent settings `name` is ignored.
 void tell_unused(const std::string& path, const std::string& name, const std::string& used);
+/// Reports on standard error that a key occurs again in its object.
+void tell_repeated(const std::string& path, const std::string& name);
 
 }  // namespace catenary::links::detail

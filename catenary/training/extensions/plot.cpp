@@ -118,6 +118,8 @@ std::pair<double, double> range(double low, double high) {
   return {low - margin, high + margin};
 }
 
+constexpr int kLevel = 1;  ///< of the compression: plots are small, and written often
+
 /// The margins around the axes, and the axes' size.
 constexpr int kLeft = 110, kTop = 50, kBottom = 70, kRight = 80, kWidth = 640, kHeight = 480;
 
@@ -127,7 +129,17 @@ int legend_width(const Panel& panel) {
   return width;
 }
 
-void draw(Canvas& canvas, const Panel& panel, int x0, int y0) {
+/// The axes of a panel in pixels, and the values at their ends.
+struct Frame {
+  int x0, y0, x1, y1;
+  double left, right, bottom, top;
+
+  double x(double value) const { return x0 + (value - left) / (right - left) * kWidth; }
+  double y(double value) const { return y1 - (value - bottom) / (top - bottom) * kHeight; }
+};
+
+/// Returns the axes that contain all finite points of a panel.
+Frame frame_of(const Panel& panel, int x0, int y0) {
   double x_low = INFINITY, x_high = -INFINITY, y_low = INFINITY, y_high = -INFINITY;
   const auto include = [&](double x, double y) {
     if (!std::isfinite(x) || !std::isfinite(y)) return;
@@ -142,65 +154,75 @@ void draw(Canvas& canvas, const Panel& panel, int x0, int y0) {
       include(band.x[i], band.upper[i]);
     }
   }
-  const std::pair<double, double> x_range = range(x_low, x_high), y_range = range(y_low, y_high);
-  const double left = x_range.first, right = x_range.second, bottom = y_range.first, top = y_range.second;
-  const int x1 = x0 + kWidth, y1 = y0 + kHeight;
-  const auto to_x = [&](double x) { return x0 + (x - left) / (right - left) * kWidth; };
-  const auto to_y = [&](double y) { return y1 - (y - bottom) / (top - bottom) * kHeight; };
+  const auto [left, right] = range(x_low, x_high);
+  const auto [bottom, top] = range(y_low, y_high);
+  return {x0, y0, x0 + kWidth, y0 + kHeight, left, right, bottom, top};
+}
 
-  for (double t : ticks(left, right, 6)) {
-    const int x = static_cast<int>(to_x(t));
-    if (panel.grid) canvas.line(x, y0, x, y1, kGrid);
-    canvas.line(x, y1, x, y1 + 6, kFrame);
+void draw_axes(Canvas& canvas, const Panel& panel, const Frame& f) {
+  for (double t : ticks(f.left, f.right, 6)) {
+    const int x = static_cast<int>(f.x(t));
+    if (panel.grid) canvas.line(x, f.y0, x, f.y1, kGrid);
+    canvas.line(x, f.y1, x, f.y1 + 6, kFrame);
     const std::string label = fmt::format("{:g}", t);
-    canvas.text(x - Canvas::text_width(label) / 2, y1 + 12, label, kBlack);
+    canvas.text(x - Canvas::text_width(label) / 2, f.y1 + 12, label, kBlack);
   }
-  for (double t : ticks(bottom, top, 6)) {
-    const int y = static_cast<int>(to_y(t));
-    if (panel.grid) canvas.line(x0, y, x1, y, kGrid);
-    canvas.line(x0 - 6, y, x0, y, kFrame);
+  for (double t : ticks(f.bottom, f.top, 6)) {
+    const int y = static_cast<int>(f.y(t));
+    if (panel.grid) canvas.line(f.x0, y, f.x1, y, kGrid);
+    canvas.line(f.x0 - 6, y, f.x0, y, kFrame);
     const std::string label = fmt::format("{:g}", t);
-    canvas.text(x0 - 12 - Canvas::text_width(label), y - 7, label, kBlack);
+    canvas.text(f.x0 - 12 - Canvas::text_width(label), y - 7, label, kBlack);
   }
-  canvas.line(x0, y0, x1, y0, kFrame);
-  canvas.line(x0, y1, x1, y1, kFrame);
-  canvas.line(x0, y0, x0, y1, kFrame);
-  canvas.line(x1, y0, x1, y1, kFrame);
-  canvas.text((x0 + x1 - Canvas::text_width(panel.x_label)) / 2, y1 + 42, panel.x_label, kBlack);
-  canvas.text((x0 + x1 - Canvas::text_width(panel.title)) / 2, y0 - 22, panel.title, kBlack);
+  canvas.line(f.x0, f.y0, f.x1, f.y0, kFrame);
+  canvas.line(f.x0, f.y1, f.x1, f.y1, kFrame);
+  canvas.line(f.x0, f.y0, f.x0, f.y1, kFrame);
+  canvas.line(f.x1, f.y0, f.x1, f.y1, kFrame);
+  canvas.text((f.x0 + f.x1 - Canvas::text_width(panel.x_label)) / 2, f.y1 + 42, panel.x_label, kBlack);
+  canvas.text((f.x0 + f.x1 - Canvas::text_width(panel.title)) / 2, f.y0 - 22, panel.title, kBlack);
+}
 
-  for (const Band& band : panel.bands) {
-    for (std::size_t i = 1; i < band.x.size(); ++i) {
-      const double from = to_x(band.x[i - 1]), to = to_x(band.x[i]);
-      for (int x = static_cast<int>(std::ceil(from)); x < to; ++x) {
-        const double f = (x - from) / (to - from);
-        const double low = band.lower[i - 1] + (band.lower[i] - band.lower[i - 1]) * f;
-        const double high = band.upper[i - 1] + (band.upper[i] - band.upper[i - 1]) * f;
-        if (!std::isfinite(low) || !std::isfinite(high)) continue;
-        for (int y = static_cast<int>(to_y(high)); y <= static_cast<int>(to_y(low)); ++y)
-          canvas.shade(x, y, kColours[0]);
-      }
+void draw_band(Canvas& canvas, const Band& band, const Frame& frame) {
+  for (std::size_t i = 1; i < band.x.size(); ++i) {
+    const double from = frame.x(band.x[i - 1]), to = frame.x(band.x[i]);
+    for (int x = static_cast<int>(std::ceil(from)); x < to; ++x) {
+      const double f = (x - from) / (to - from);
+      const double low = band.lower[i - 1] + (band.lower[i] - band.lower[i - 1]) * f;
+      const double high = band.upper[i - 1] + (band.upper[i] - band.upper[i - 1]) * f;
+      if (!std::isfinite(low) || !std::isfinite(high)) continue;
+      for (int y = static_cast<int>(frame.y(high)); y <= static_cast<int>(frame.y(low)); ++y)
+        canvas.shade(x, y, kColours[0]);
     }
   }
+}
+
+void draw_curve(Canvas& canvas, const Curve& curve, bool marker, Colour colour, const Frame& frame) {
+  const std::pair<double, double>* before = nullptr;
+  for (const auto& point : curve.points) {
+    if (!std::isfinite(point.first) || !std::isfinite(point.second)) {
+      before = nullptr;
+      continue;
+    }
+    const double x = frame.x(point.first), y = frame.y(point.second);
+    if (before) canvas.line(frame.x(before->first), frame.y(before->second), x, y, colour, 2);
+    if (marker) {
+      canvas.line(x - 5, y - 5, x + 5, y + 5, colour, 2);
+      canvas.line(x - 5, y + 5, x + 5, y - 5, colour, 2);
+    }
+    before = &point;
+  }
+}
+
+void draw(Canvas& canvas, const Panel& panel, int x0, int y0) {
+  const Frame frame = frame_of(panel, x0, y0);
+  draw_axes(canvas, panel, frame);
+  for (const Band& band : panel.bands) draw_band(canvas, band, frame);
   for (std::size_t i = 0; i < panel.curves.size(); ++i) {
     const Colour colour = kColours[i % std::size(kColours)];
-    const std::pair<double, double>* before = nullptr;
-    for (const auto& point : panel.curves[i].points) {
-      if (!std::isfinite(point.first) || !std::isfinite(point.second)) {
-        before = nullptr;
-        continue;
-      }
-      const double x = to_x(point.first), y = to_y(point.second);
-      if (before) canvas.line(to_x(before->first), to_y(before->second), x, y, colour, 2);
-      if (panel.marker) {
-        canvas.line(x - 5, y - 5, x + 5, y + 5, colour, 2);
-        canvas.line(x - 5, y + 5, x + 5, y - 5, colour, 2);
-      }
-      before = &point;
-    }
+    draw_curve(canvas, panel.curves[i], panel.marker, colour, frame);
     const int row = y0 + 10 + static_cast<int>(i) * 26;
-    canvas.line(x1 + 20, row + 7, x1 + 50, row + 7, colour, 2);
-    canvas.text(x1 + 60, row, panel.curves[i].label, kBlack);
+    canvas.line(frame.x1 + 20, row + 7, frame.x1 + 50, row + 7, colour, 2);
+    canvas.text(frame.x1 + 60, row, panel.curves[i].label, kBlack);
   }
 }
 
@@ -219,12 +241,12 @@ void plot(const std::string& path, const std::vector<std::vector<Panel>>& rows) 
   for (std::size_t y = 0; y < rows.size(); ++y)
     for (std::size_t x = 0; x < rows[y].size(); ++x)
       draw(canvas, rows[y][x], static_cast<int>(x) * width + kLeft, static_cast<int>(y) * height + kTop);
-  io::write_png(path, canvas.image());
+  io::write_png(path, canvas.image(), kLevel, true);
 }
 
 void plot(const std::string& path, const ConfusionMatrix& matrix) {
   const auto n = static_cast<int>(matrix.names.size());
-  if (n == 0) throw ValueError("plot: a confusion matrix of no classes");
+  if (n == 0) throw ValueError("plot: a confusion matrix needs at least one class");
   const auto is_row = [&](const auto& row) { return row.size() == matrix.names.size(); };
   if (!is_row(matrix.counts) || !std::ranges::all_of(matrix.counts, is_row))
     fail<ValueError>("plot: a confusion matrix of {} classes needs as many rows of as many numbers", n);
@@ -261,7 +283,7 @@ void plot(const std::string& path, const ConfusionMatrix& matrix) {
     canvas.line(x0 + i * cell, y0, x0 + i * cell, y0 + side, kFrame);
     canvas.line(x0, y0 + i * cell, x0 + side, y0 + i * cell, kFrame);
   }
-  io::write_png(path, canvas.image());
+  io::write_png(path, canvas.image(), kLevel, true);
 }
 
 }  // namespace catenary::training::extensions

@@ -327,8 +327,7 @@ TEST(Autotune, AChoiceThatIsNoneIsMadeAnew) {
     EXPECT_EQ(spoilt, 2);
     const auto healed = run();
     expect_says(healed, "autotune 1: cuBLASLt, algorithm 22");
-    EXPECT_EQ(count(healed, "catenary: an algorithm that is kept on disk is of no use, and is chosen anew: "), 1)
-        << healed.errors;
+    EXPECT_EQ(count(healed, "catenary: a cached algorithm cannot be used and is chosen again: "), 1) << healed.errors;
     EXPECT_EQ(count(healed, "cuBLASLt lists its algorithms"), 2) << healed.errors;
   }
 }

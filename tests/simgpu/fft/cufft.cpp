@@ -1,6 +1,6 @@
 // A stand-in for libcufft.so, and with SIM_HIP for libhipfft.so: equal functions under two prefixes. A plan is a
-// direct sum in float64, which the device's stream runs on the host. Like the real ones, it requires that rows, and the
-// work area if a plan needs one, lie in the device's memory.
+// recursive transform in float64, which the device's stream runs on the host. Like the real ones, it requires that
+// rows, and the work area if a plan needs one, lie in the device's memory.
 //
 // SIMGPU_FFT (a list) makes a call fail: create, plan, compute, or later (the third and every later computation).
 
@@ -65,8 +65,31 @@ struct Work {
   int sign;
 };
 
+using Complex = std::complex<double>;
+
+// Writes the transform of x[0], x[step], …, x[(n - 1) * step] to y. `roots` has the n * step roots of unity of the
+// whole transform. A prime n is a direct sum.
+void transform(const Complex* x, std::size_t n, std::size_t step, const std::vector<Complex>& roots, Complex* y) {
+  std::size_t parts = 2;
+  while (n % parts != 0 && parts * parts <= n) ++parts;
+  if (n % parts != 0 || n == 1) parts = n;
+  const std::size_t size = n / parts;  // of each part: every parts-th number
+  std::vector<Complex> of_part(n);
+  for (std::size_t p = 0; p < parts; ++p) {
+    if (size == 1)
+      of_part[p] = x[p * step];
+    else
+      transform(x + p * step, size, step * parts, roots, of_part.data() + p * size);
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    Complex sum = 0;
+    for (std::size_t p = 0; p < parts; ++p) sum += of_part[p * size + k % size] * roots[p * k % n * step];
+    y[k] = sum;
+  }
+}
+
 template <class T>
-void transform(void* data) {
+void run(void* data) {
   const std::unique_ptr<Work> work(static_cast<Work*>(data));
   const Plan& p = work->plan;
   const auto* from = static_cast<const std::complex<T>*>(work->from);
@@ -74,17 +97,15 @@ void transform(void* data) {
   const auto at = [](int row, int distance, int i, int step) {
     return std::int64_t{row} * distance + std::int64_t{i} * step;
   };
-  std::vector<std::complex<double>> row(static_cast<std::size_t>(p.n)), roots(row.size());
+  std::vector<Complex> row(static_cast<std::size_t>(p.n)), roots(row.size()), result(row.size());
   for (int k = 0; k < p.n; ++k)
-    roots[static_cast<std::size_t>(k)] = std::polar(1.0, work->sign * 2 * std::numbers::pi * k / p.n);
+    roots[static_cast<std::size_t>(k)] =
+        Complex(std::polar(1.0L, work->sign * 2 * std::numbers::pi_v<long double> * k / p.n));
   for (int r = 0; r < p.count; ++r) {
     for (int i = 0; i < p.n; ++i) row[static_cast<std::size_t>(i)] = from[at(r, p.in_row, i, p.in_step)];
-    for (int k = 0; k < p.n; ++k) {
-      std::complex<double> sum = 0;
-      for (int i = 0; i < p.n; ++i)
-        sum += row[static_cast<std::size_t>(i)] * roots[static_cast<std::size_t>(std::int64_t{i} * k % p.n)];
-      to[at(r, p.out_row, k, p.out_step)] = std::complex<T>(sum);
-    }
+    transform(row.data(), row.size(), 1, roots, result.data());
+    for (int k = 0; k < p.n; ++k)
+      to[at(r, p.out_row, k, p.out_step)] = std::complex<T>(result[static_cast<std::size_t>(k)]);
   }
 }
 
@@ -104,7 +125,7 @@ int execute(Handle handle, void* from, void* to, int sign, int type) {
       !is_allocated(to, reach(plan->out_row, plan->out_step)))
     return kInvalidValue;
   static auto* const submit = simgpu::driver_function<int(void*, void (*)(void*), void*)>("simgpu_submit");
-  return submit(plan->stream, transform<T>, new Work{*plan, from, to, sign}) == 0 ? kSuccess : kExecFailed;
+  return submit(plan->stream, run<T>, new Work{*plan, from, to, sign}) == 0 ? kSuccess : kExecFailed;
 }
 
 }  // namespace

@@ -31,7 +31,10 @@ SIM_VECTORS(unsigned long long, ulonglong)
 SIM_VECTORS(float, float)
 SIM_VECTORS(double, double)
 #undef SIM_VECTORS
-typedef uint3 dim3;
+struct dim3 {
+  unsigned x, y, z;
+  dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
 struct SimState {
   uint3 thread, block, block_size, grid;
   void (*sim_barrier)();

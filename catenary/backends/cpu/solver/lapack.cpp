@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "catenary/backends/cpu/move.h"
+#include "catenary/backends/cpu/movement/move.h"
 #include "catenary/backends/cpu/solver/lapack_functions.h"
 #include "catenary/core/error.h"
 #include "catenary/core/parallel.h"

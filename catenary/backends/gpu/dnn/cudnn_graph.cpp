@@ -236,71 +236,94 @@ CudnnGraph::Tensor CudnnGraph::transposed(const Tensor& x, Type type) {
   return y;
 }
 
-std::unique_ptr<CudnnPlan> CudnnGraph::plan(void* handle, std::int64_t most_workspace, bool deterministic) {
-  const auto handles = [](const std::vector<CudnnDescriptor>& list) {
-    std::vector<void*> all;
-    for (const CudnnDescriptor& one : list) all.push_back(one.handle());
-    return all;
+namespace {
+
+constexpr const char* kSearch = "choose an engine";
+
+std::vector<void*> handles_of(const std::vector<CudnnDescriptor>& list) {
+  std::vector<void*> all;
+  for (const CudnnDescriptor& one : list) all.push_back(one.handle());
+  return all;
+}
+
+/// Returns the configurations of engines that cuDNN's heuristic suggests for a graph, the best first.
+std::vector<CudnnDescriptor> suggested_configs(const CudnnGraphApi& api, const CudnnDescriptor& graph) {
+  CudnnDescriptor heuristic(api, kHeuristic);
+  set_descriptor(heuristic, kHeuristicGraph, graph.handle(), kSearch);
+  set_number(heuristic, kHeuristicModeOf, kHeuristicMode, kModeA, kSearch);
+  heuristic.finalize(kSearch);
+  std::int64_t count = 0;
+  check(api.get(heuristic.handle(), kHeuristicResults, kDescriptor, 0, &count, nullptr), kSearch);
+  std::vector<CudnnDescriptor> configs;
+  for (std::int64_t i = 0; i < count; ++i) configs.emplace_back(api, kEngineConfig);
+  std::vector<void*> results = handles_of(configs);
+  if (count > 0)
+    check(
+        api.get(heuristic.handle(), kHeuristicResults, kDescriptor, count, &count, static_cast<void*>(results.data())),
+        kSearch);
+  while (std::ssize(configs) > count) configs.pop_back();
+  return configs;
+}
+
+struct EngineFacts {
+  std::int64_t index = 0;
+  bool uses_tensor_cores = false, is_deterministic = true;
+};
+
+EngineFacts facts_of_engine(const CudnnGraphApi& api, const CudnnDescriptor& config) {
+  CudnnDescriptor engine(api, kEngine);
+  void* const of_engine = engine.handle();
+  void* into = of_engine;
+  std::int64_t got = 0, noted = 0;
+  std::array<int, kMostNotes> notes{};
+  EngineFacts facts;
+  check(api.get(config.handle(), kConfigEngine, kDescriptor, 1, &got, static_cast<void*>(&into)), kSearch);
+  check(api.get(of_engine, kEngineIndex, kInt64, 1, &got, &facts.index), kSearch);
+  check(api.get(of_engine, kEngineNotes, kNumericalNote, kMostNotes, &noted, notes.data()), kSearch);
+  const auto has = [&](int note) {
+    const auto end = notes.begin() + std::min(noted, kMostNotes);
+    return std::find(notes.begin(), end, note) != end;
   };
+  facts.uses_tensor_cores = has(kTensorCore);
+  facts.is_deterministic = !has(kNondeterministic);
+  return facts;
+}
+
+}  // namespace
+
+std::unique_ptr<CudnnPlan> CudnnGraph::plan(void* handle, std::int64_t most_workspace, bool deterministic) {
   constexpr const char* action = "describe the operations";
   CudnnDescriptor graph(api_, kOperationGraph);
-  const std::vector<void*> operations = handles(operations_);
+  const std::vector<void*> operations = handles_of(operations_);
   graph.set(kGraphOperations, kDescriptor, std::ssize(operations), static_cast<const void*>(operations.data()), action);
   graph.set(kGraphHandle, kHandle, 1, static_cast<const void*>(&handle), action);
   graph.finalize(action);
 
-  constexpr const char* search = "choose an engine";
-  CudnnDescriptor heuristic(api_, kHeuristic);
-  set_descriptor(heuristic, kHeuristicGraph, graph.handle(), search);
-  set_number(heuristic, kHeuristicModeOf, kHeuristicMode, kModeA, search);
-  heuristic.finalize(search);
-  std::int64_t count = 0;
-  check(api_.get(heuristic.handle(), kHeuristicResults, kDescriptor, 0, &count, nullptr), search);
-  std::vector<CudnnDescriptor> configs;
-  for (std::int64_t i = 0; i < count; ++i) configs.emplace_back(api_, kEngineConfig);
-  std::vector<void*> results = handles(configs);
-  if (count > 0)
-    check(
-        api_.get(heuristic.handle(), kHeuristicResults, kDescriptor, count, &count, static_cast<void*>(results.data())),
-        search);
-
   int failed = 0;
-  for (std::size_t i = 0; i < std::min(configs.size(), static_cast<std::size_t>(count)); ++i) {
-    CudnnDescriptor engine(api_, kEngine);
-    void* const of_engine = engine.handle();
-    void* into = of_engine;
-    std::int64_t got = 0, index = 0, noted = 0;
-    std::array<int, kMostNotes> notes{};
-    check(api_.get(configs[i].handle(), kConfigEngine, kDescriptor, 1, &got, static_cast<void*>(&into)), search);
-    check(api_.get(of_engine, kEngineIndex, kInt64, 1, &got, &index), search);
-    check(api_.get(of_engine, kEngineNotes, kNumericalNote, kMostNotes, &noted, notes.data()), search);
-    const auto has = [&](int note) {
-      const auto end = notes.begin() + std::min(noted, kMostNotes);
-      return std::find(notes.begin(), end, note) != end;
-    };
-    if (deterministic && has(kNondeterministic)) continue;
-
+  for (CudnnDescriptor& config : suggested_configs(api_, graph)) {
+    const EngineFacts engine = facts_of_engine(api_, config);
+    if (deterministic && !engine.is_deterministic) continue;
     CudnnDescriptor made(api_, kPlan);
-    made.set(kPlanHandle, kHandle, 1, static_cast<const void*>(&handle), search);
-    set_descriptor(made, kPlanConfig, configs[i].handle(), search);
+    made.set(kPlanHandle, kHandle, 1, static_cast<const void*>(&handle), kSearch);
+    set_descriptor(made, kPlanConfig, config.handle(), kSearch);
     // cuDNN compiles the engine here, which may fail: then try the next engine
     if (const int status = api_.finalize(made.handle()); status != 0) {
       failed = status;
       continue;
     }
-    std::int64_t workspace = 0;
-    check(api_.get(made.handle(), kPlanWorkspace, kInt64, 1, &got, &workspace), search);
+    std::int64_t got = 0, workspace = 0;
+    check(api_.get(made.handle(), kPlanWorkspace, kInt64, 1, &got, &workspace), kSearch);
     if (workspace > most_workspace) continue;
     std::unique_ptr<CudnnPlan> plan(new CudnnPlan(api_, std::move(made)));
     plan->workspace_ = workspace;
-    plan->engine_ = index;
-    plan->uses_tensor_cores_ = has(kTensorCore);
+    plan->engine_ = engine.index;
+    plan->uses_tensor_cores_ = engine.uses_tensor_cores;
     plan->arrays_ = arrays_;
     plan->scalars_ = scalars_;
     plan->kept_ = std::move(kept_);
     for (CudnnDescriptor& operation : operations_) plan->kept_.push_back(std::move(operation));
     plan->kept_.push_back(std::move(graph));
-    plan->kept_.push_back(std::move(configs[i]));
+    plan->kept_.push_back(std::move(config));
     return plan;
   }
   check(failed, "make a plan");

@@ -378,9 +378,7 @@ class OpenclDriver final : public Driver {
     cl_uint n = 0;
     const cl_int code = api_->GetPlatformIDs(0, nullptr, &n);
     if (code == kNoPlatform || (code == 0 && n == 0)) {
-      reason_ =
-          "/etc/OpenCL/vendors names no driver that can be loaded. A GPU's driver brings OpenCL's, too. On Debian "
-          "and Ubuntu, `apt install pocl-opencl-icd` runs OpenCL on the processor";
+      reason_ = os::no_opencl_driver();
       return;
     }
     check(code, "GetPlatformIDs");

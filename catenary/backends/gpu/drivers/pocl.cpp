@@ -31,7 +31,7 @@ std::string find_pocl_cache() {
     return {};
   } catch (const FileError& error) {
     return fmt::format(
-        "PoCL has no folder for what it compiles ({}, and {} cannot be written); export POCL_CACHE_DIR=<a folder that "
+        "PoCL has no folder for compiled kernels ({}, and {} cannot be written); export POCL_CACHE_DIR=<a folder that "
         "can be written>",
         error.what(), usual.empty() ? "HOME is not set" : usual);
   }

@@ -16,6 +16,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/posix/detail.h"
+#include "catenary/core/os/system_temporary_folder.h"
 
 namespace catenary::os {
 
@@ -169,11 +170,16 @@ Descriptor memory_file(const char* name, std::span<const std::byte> content) {
   return file;
 }
 
-std::string make_temporary_directory(const std::string& prefix) {
+std::string temporary_root() {
   std::error_code code;
-  const std::filesystem::path root = std::filesystem::temp_directory_path(code);
+  std::string root = std::filesystem::temp_directory_path(code).string();
   if (code) fail_code("the folder for temporary files", "cannot find", code);
-  std::string path = (root / (prefix + "XXXXXX")).string();
+  if (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  return root;
+}
+
+std::string make_temporary_directory(const std::string& prefix) {
+  std::string path = temporary_root() + "/" + prefix + "XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) fail_errno(path, "cannot make the folder");
   return path;
 }

@@ -30,11 +30,11 @@ std::string library_file(std::string_view name, std::string_view version) {
 
 std::string plugin_file(std::string_view name) { return fmt::format("libcatenary_{}.so", name); }
 
-Library::Library(const std::string& name) : handle_(nullptr), name_(name) {
-  std::string why;
-  const std::optional<Library> found = find(name, &why);
-  if (!found) fail<FileError>("{}: cannot load the library: {}", name, why);
-  handle_ = found->handle_;
+std::string library_search_folder() { return {}; }
+
+std::string no_opencl_driver() {
+  return "/etc/OpenCL/vendors names no driver that can be loaded. A GPU's driver brings OpenCL's, too. On Debian and "
+         "Ubuntu, `apt install pocl-opencl-icd` runs OpenCL on the processor";
 }
 
 std::optional<Library> Library::find(const std::string& name, std::string* why, Mode mode) {
@@ -64,11 +64,6 @@ std::pair<void*, std::size_t> Library::variable(const std::string& name) const {
 }
 
 void* Library::symbol(const char* name) const { return ::dlsym(handle_, name); }
-
-void* Library::required_symbol(const char* name) const {
-  if (void* address = symbol(name)) return address;
-  fail<FileError>("{}: the library has no symbol '{}'", path(), name);
-}
 
 std::string Library::path() const {
   link_map* map = nullptr;

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "catenary/core/format.h"
+#include "catenary/core/os/system_memory.h"
 
 namespace catenary::os {
 
@@ -52,20 +52,11 @@ void* map(std::size_t size) {
 
 }  // namespace
 
-void* allocate(std::size_t size, std::size_t alignment) {
-  if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > kHugePage)
-    fail<ValueError>("allocate: alignment {} is not a power of two up to {}", alignment, kHugePage);
+void* memory_of_system(std::size_t size, std::size_t alignment) {
+  if (size >= kMappedFrom) return map(size);
   void* memory = nullptr;
-  if (size > SIZE_MAX / 2) {
-    // larger than the address space
-  } else if (size >= kMappedFrom) {
-    memory = map(size);
-  } else if (::posix_memalign(&memory, std::max(size >= kHugePage ? kHugePage : alignment, sizeof(void*)),
-                              std::max<std::size_t>(size, 1)) != 0) {
-    memory = nullptr;
-  }
-  if (!memory) fail<DeviceError>("cpu: out of memory: cannot allocate {} bytes: {}", size, memory_advice());
-  return memory;
+  const std::size_t aligned_to = std::max(size >= kHugePage ? kHugePage : alignment, sizeof(void*));
+  return ::posix_memalign(&memory, aligned_to, std::max<std::size_t>(size, 1)) == 0 ? memory : nullptr;
 }
 
 void deallocate(void* memory, std::size_t size) noexcept {

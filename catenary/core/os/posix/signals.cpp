@@ -2,8 +2,7 @@
 
 #include <signal.h>
 
-#include <atomic>
-#include <mutex>
+#include "catenary/core/os/system_signals.h"
 
 namespace catenary::os {
 
@@ -12,19 +11,10 @@ namespace {
 static_assert(kKill == SIGKILL && kTerminate == SIGTERM && kContinue == SIGCONT);
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ};
 constexpr int kCount = 5;
-
-// a signal handler may only touch lock-free atomics
-std::atomic<int> first_signal{0};
 struct sigaction previous[kCount];
-static_assert(std::atomic<int>::is_always_lock_free);
-std::mutex mutex;
-int living = 0;  // guarded by the mutex
 
 void on_signal(int number) {
-  int none = 0;
-  if (number == SIGXFSZ) return;
-  if (first_signal.compare_exchange_strong(none, number)) return;
-  if (number == SIGXCPU) return;
+  if (number == SIGXFSZ || note_first_signal(number) || number == SIGXCPU) return;
   // the second time, act as if there were no handler
   for (int i = 0; i < kCount; ++i)
     if (kSignals[i] == number) ::sigaction(number, &previous[i], nullptr);
@@ -33,10 +23,7 @@ void on_signal(int number) {
 
 }  // namespace
 
-ScopedSignals::ScopedSignals() {
-  const std::lock_guard lock(mutex);
-  if (living++ > 0) return;
-  first_signal = 0;
+void set_signal_handlers() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
@@ -47,17 +34,8 @@ ScopedSignals::ScopedSignals() {
   }
 }
 
-ScopedSignals::~ScopedSignals() {
-  const std::lock_guard lock(mutex);
-  if (--living > 0) return;
+void restore_signal_handlers() {
   for (int i = 0; i < kCount; ++i) ::sigaction(kSignals[i], &previous[i], nullptr);
-}
-
-int ScopedSignals::received() const { return first_signal; }
-
-int received_signal() {
-  const std::lock_guard lock(mutex);
-  return living > 0 ? first_signal.load() : 0;
 }
 
 std::string signal_name(int number) {

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "catenary/core/os/posix/detail.h"
+#include "catenary/core/os/system_temporary_folder.h"
 
 namespace catenary::os {
 
@@ -67,6 +68,8 @@ std::vector<std::uint32_t> process_groups() {
   return {groups.begin(), groups.end()};
 }
 
+int code_page() { return 65001; }
+
 std::tm local_time(std::time_t time) {
   std::tm local{};
   ::localtime_r(&time, &local);
@@ -87,10 +90,7 @@ bool is_writable_folder(const std::string& path) {
 }
 
 std::string temporary_folder_of_user(const std::string& name) {
-  std::error_code code;
-  const std::filesystem::path root = std::filesystem::temp_directory_path(code);
-  if (code) fail_code("the folder for temporary files", "cannot find", code);
-  return (root / (name + "-" + std::to_string(::geteuid()))).string();
+  return temporary_root() + "/" + name + "-" + std::to_string(::geteuid());
 }
 
 std::string user_cache_folder() {

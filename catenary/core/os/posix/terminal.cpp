@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <iostream>
 
 namespace catenary::os {
 
@@ -16,5 +17,7 @@ int terminal_width(int descriptor) {
   const int width = columns ? std::atoi(columns) : 0;
   return width > 0 ? width : 80;
 }
+
+bool read_line(std::string& line) { return static_cast<bool>(std::getline(std::cin, line)); }
 
 }  // namespace catenary::os
