@@ -71,36 +71,9 @@ std::vector<Array> mean_grads(const Communicator& self, const std::vector<std::s
   return means;
 }
 
-}  // namespace
-
-void register_communicator(nb::module_& m) {
-  nb::class_<Communicator> type(m, "Communicator",
-                                "A communicator of the ranks of a job, or some of them (catenary::distributed).");
-  type.def_static(
-          "create",
-          [](const std::string& name, const std::vector<int>& ranks) {
-            const Talking scope;
-            return ct::distributed::create_communicator(name, {.ranks = ranks});
-          },
-          nb::arg("name"), nb::arg("ranks"))
-      .def_prop_ro("name", &Communicator::name)
-      .def_prop_ro("transport", &Communicator::transport)
-      .def_prop_ro("rank", &Communicator::rank)
-      .def_prop_ro("size", &Communicator::size)
-      .def_prop_ro("intra_rank", &Communicator::intra_rank)
-      .def_prop_ro("intra_size", &Communicator::intra_size)
-      .def_prop_ro("inter_rank", &Communicator::inter_rank)
-      .def_prop_ro("inter_size", &Communicator::inter_size)
-      .def("split", talking(&Communicator::split), nb::arg("color"), nb::arg("key"))
-      .def(
-          "as_named",
-          [](const Communicator& self, const std::string& name, DtypeArg dtype) {
-            const ct::distributed::CommunicatorOptions options{.allreduce_grad_dtype = dtype.get()};
-            const Talking scope;
-            return self.as(name, options);
-          },
-          nb::arg("name"), nb::arg("allreduce_grad_dtype").none() = nb::none())
-      .def("send", talking(&Communicator::send), nb::arg("x"), nb::arg("dest"), nb::arg("tag"))
+/// Registers messages of arrays.
+void register_arrays(nb::class_<Communicator>& type) {
+  type.def("send", talking(&Communicator::send), nb::arg("x"), nb::arg("dest"), nb::arg("tag"))
       .def("recv", talking(&Communicator::recv), nb::arg("source"), nb::arg("tag"))
       .def(
           "bcast",
@@ -115,8 +88,12 @@ void register_communicator(nb::module_& m) {
       .def("alltoall", talking(&Communicator::alltoall), nb::arg("xs"))
       .def("allreduce", talking(&Communicator::allreduce), nb::arg("x"))
       .def("allreduce_mean", talking(&Communicator::allreduce_mean), nb::arg("x"))
-      .def("barrier", talking(&Communicator::barrier))
-      .def(
+      .def("barrier", talking(&Communicator::barrier));
+}
+
+/// Registers messages of bytes.
+void register_bytes(nb::class_<Communicator>& type) {
+  type.def(
           "send_bytes",
           [](const Communicator& self, const nb::bytes& x, int dest, int tag) {
             const std::string text = text_of(x);
@@ -173,8 +150,12 @@ void register_communicator(nb::module_& m) {
               return self.scatter_obj(texts, root);
             }());
           },
-          nb::arg("xs"), nb::arg("root"))
-      .def("bcast_data", bcast_data, nb::arg("names"), nb::arg("values"))
+          nb::arg("xs"), nb::arg("root"));
+}
+
+/// Registers the exchange of models, and settings.
+void register_models(nb::class_<Communicator>& type) {
+  type.def("bcast_data", bcast_data, nb::arg("names"), nb::arg("values"))
       .def("mean_grads", mean_grads, nb::arg("names"), nb::arg("values"), nb::arg("grads"))
       .def(
           "set_config",
@@ -184,6 +165,40 @@ void register_communicator(nb::module_& m) {
           "get_config", [](const Communicator& self, const std::string& name) { return self.get_config(name); },
           nb::arg("name"))
       .def("finalize", talking(&Communicator::finalize));
+}
+
+}  // namespace
+
+void register_communicator(nb::module_& m) {
+  nb::class_<Communicator> type(m, "Communicator",
+                                "A communicator of the ranks of a job, or some of them (catenary::distributed).");
+  type.def_static(
+          "create",
+          [](const std::string& name, const std::vector<int>& ranks) {
+            const Talking scope;
+            return ct::distributed::create_communicator(name, {.ranks = ranks});
+          },
+          nb::arg("name"), nb::arg("ranks"))
+      .def_prop_ro("name", &Communicator::name)
+      .def_prop_ro("transport", &Communicator::transport)
+      .def_prop_ro("rank", &Communicator::rank)
+      .def_prop_ro("size", &Communicator::size)
+      .def_prop_ro("intra_rank", &Communicator::intra_rank)
+      .def_prop_ro("intra_size", &Communicator::intra_size)
+      .def_prop_ro("inter_rank", &Communicator::inter_rank)
+      .def_prop_ro("inter_size", &Communicator::inter_size)
+      .def("split", talking(&Communicator::split), nb::arg("color"), nb::arg("key"))
+      .def(
+          "as_named",
+          [](const Communicator& self, const std::string& name, DtypeArg dtype) {
+            const ct::distributed::CommunicatorOptions options{.allreduce_grad_dtype = dtype.get()};
+            const Talking scope;
+            return self.as(name, options);
+          },
+          nb::arg("name"), nb::arg("allreduce_grad_dtype").none() = nb::none());
+  register_arrays(type);
+  register_bytes(type);
+  register_models(type);
   type.attr("any_tag") = Communicator::any_tag;
   m.def(
       "abort_job",

@@ -120,7 +120,7 @@ Array full_of(Array a, nb::handle value) {
   return a;
 }
 
-/// Registers functions for constants, ranges and grids.
+/// Registers functions for constants.
 void register_making(nb::module_& m) {
   const auto no_dtype = optional("dtype");
   const auto order = nb::arg("order").none() = "C";
@@ -168,6 +168,11 @@ void register_making(nb::module_& m) {
       "Returns a matrix with ones on diagonal k and zeros elsewhere.");
   m.def("identity", freed(ct::identity), "n"_a, no_dtype);
   m.def("tri", freed(ct::tri), "N"_a, optional("M"), "k"_a = 0, no_dtype);
+}
+
+/// Registers ranges and grids.
+void register_ranges(nb::module_& m) {
+  const auto no_dtype = optional("dtype");
   m.def("arange", arange, "start"_a, optional("stop"), optional("step"), no_dtype);
   m.def(
       "linspace",
@@ -269,6 +274,7 @@ void register_copies(nb::module_& m) {
 
 void register_creation(nb::module_& m) {
   register_making(m);
+  register_ranges(m);
   register_copies(m);
   m.def(
       "_mnist",

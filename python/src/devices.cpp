@@ -218,10 +218,9 @@ ct::Device current_device() {
 
 namespace {
 
-/// Registers cupy.cuda.Device and the functions that report on devices.
-void register_device(nb::module_& m) {
-  nb::class_<PyDevice>(m, "Device", "A device by its ordinal, or a name that Catenary knows (\"cpu\", \"opencl:1\").")
-      .def(
+/// Registers ordinals, names and comparisons.
+void register_identity(nb::class_<PyDevice>& type) {
+  type.def(
           "__init__",
           [](PyDevice* self, nb::object device) {
             if (device.is_none())
@@ -254,8 +253,12 @@ void register_device(nb::module_& m) {
              const bool by_name = d.device && (d.device->is_cpu() || d.id() < 0);
              const nb::object key = by_name ? nb::object(nb::cast(d.device->name())) : nb::object(nb::cast(d.id()));
              return nb::make_tuple(self.type(), nb::make_tuple(key));
-           })
-      .def("use", &PyDevice::use,
+           });
+}
+
+/// Registers functions that make a device current.
+void register_use(nb::class_<PyDevice>& type) {
+  type.def("use", &PyDevice::use,
            "Makes it the device of the calling thread's new arrays. If no device has an ordinal, the processor becomes "
            "ordinal 0 for all threads.")
       .def(
@@ -275,13 +278,16 @@ void register_device(nb::module_& m) {
              use(device);
              return self;
            })
-      .def("__exit__",
-           [](PyDevice& d, nb::args) {
-             if (d.before.empty()) throw ct::ValueError("Device.__exit__: called without __enter__; use `with`");
-             use(d.before.back());
-             d.before.pop_back();
-           })
-      .def_prop_ro("mem_info",
+      .def("__exit__", [](PyDevice& d, nb::args) {
+        if (d.before.empty()) throw ct::ValueError("Device.__exit__: called without __enter__; use `with`");
+        use(d.before.back());
+        d.before.pop_back();
+      });
+}
+
+/// Registers reports on a device.
+void register_information(nb::class_<PyDevice>& type) {
+  type.def_prop_ro("mem_info",
                    [](const PyDevice& d) {
                      const std::size_t total = d.get().info().memory_bytes;
                      const std::size_t used = ct::memory_pool(d.get()).total_bytes();
@@ -300,16 +306,10 @@ void register_device(nb::module_& m) {
                     "compute_units"_a = info.compute_units, "group_size"_a = info.group_size, "is_cpu"_a = info.is_cpu,
                     "has_f64"_a = info.has_f64, "has_atomic64"_a = info.has_atomic64);
       });
-  m.def(
-      "device_of", [](const Array& a) { return PyDevice(a.device()); }, nb::arg("a"));
-  m.def("backend_of", [](const PyDevice& d) { return d.get().name().substr(0, d.get().name().find(':')); });
-  m.def("getDeviceCount", [] { return device_count(); });
-  m.def("getDevice", [] { return ordinal_of(current_device()); });
-  m.def("deviceSynchronize", [] {
-    const ct::Device device = current_device();
-    const Released released;
-    device.synchronize();
-  });
+}
+
+/// Registers reports on how products, convolutions and attention are computed.
+void register_computations(nb::module_& m) {
   nb::class_<ct::Computation>(m, "Computation", "How a product, a convolution or attention was computed.")
       .def_ro("kind", &ct::Computation::kind)
       .def_ro("library", &ct::Computation::library)
@@ -327,6 +327,25 @@ void register_device(nb::module_& m) {
       nb::arg("device"), nb::arg("kind"),
       "Returns how the calling thread's last product ('blas'), convolution ('dnn') or attention ('attention') on a "
       "device was computed. None before the first one.");
+}
+
+/// Registers cupy.cuda.Device and the functions that report on devices.
+void register_device(nb::module_& m) {
+  nb::class_<PyDevice> type(m, "Device",
+                            "A device by its ordinal, or a name that Catenary knows (\"cpu\", \"opencl:1\").");
+  register_identity(type);
+  register_use(type);
+  register_information(type);
+  m.def(
+      "device_of", [](const Array& a) { return PyDevice(a.device()); }, nb::arg("a"));
+  m.def("backend_of", [](const PyDevice& d) { return d.get().name().substr(0, d.get().name().find(':')); });
+  m.def("getDeviceCount", [] { return device_count(); });
+  m.def("getDevice", [] { return ordinal_of(current_device()); });
+  m.def("deviceSynchronize", [] {
+    const ct::Device device = current_device();
+    const Released released;
+    device.synchronize();
+  });
   m.def("runtime_info", [] { return ct::runtime_info(); });
   m.def("_library_folder", [] { return ct::os::library_folder(); });
   Py_AtExit(finish);
@@ -363,6 +382,58 @@ void register_events(nb::module_& m) {
       nb::arg("start_event"), nb::arg("end_event"));
 }
 
+/// Registers functions that make a stream current, and comparisons.
+void register_use(nb::class_<PyStream>& type) {
+  type.def("use",
+           [](nb::object self) {
+             use_stream(nb::cast<PyStream&>(self).get());
+             return self;
+           })
+      .def("__enter__",
+           [](nb::object self) {
+             PyStream& s = nb::cast<PyStream&>(self);
+             s.before.push_back(ct::current_stream(s.get().device()));
+             use_stream(s.get());
+             return self;
+           })
+      .def("__exit__",
+           [](PyStream& s, nb::args) {
+             if (s.before.empty()) throw ct::ValueError("Stream.__exit__: called without __enter__; use `with`");
+             use_stream(s.before.back());
+             s.before.pop_back();
+           })
+      .def("__eq__", [](PyStream& a, PyStream& b) { return a.get() == b.get(); })
+      .def("__eq__", [](const PyStream&, nb::handle) { return nb::borrow(Py_NotImplemented); })
+      .def("__hash__", [](const PyStream& s) {
+        return s.is_null() || s.stream->is_null() ? 0 : std::hash<const void*>()(handle_of(*s.stream));
+      });
+}
+
+/// Registers waiting and recording.
+void register_work(nb::class_<PyStream>& type) {
+  type.def("synchronize",
+           [](PyStream& s) {
+             const ct::Stream stream = s.get();
+             const Released released;
+             stream.synchronize();
+           })
+      .def_prop_ro("done", [](PyStream& s) { return s.get().record().done(); })
+      .def(
+          "record",
+          [](PyStream& s, nb::object event) {
+            if (event.is_none()) event = nb::cast(PyEvent{});
+            nb::cast<PyEvent&>(event).event = s.get().record();
+            return event;
+          },
+          nb::arg("event").none() = nb::none())
+      .def(
+          "wait_event",
+          [](PyStream& s, const PyEvent& e) {
+            if (e.event) s.get().wait(*e.event);
+          },
+          nb::arg("event"));
+}
+
 void register_streams(nb::module_& m) {
   // the type holds an instance (Stream.null), which refers to the type
   nb::class_<PyStream> stream(m, "Stream", nb::type_slots(stream_slots),
@@ -383,51 +454,9 @@ void register_streams(nb::module_& m) {
             return no_device ? std::uintptr_t{0} : reinterpret_cast<std::uintptr_t>(handle_of(s.get()));
           },
           "The driver's handle: a CUstream, a hipStream_t or a cl_command_queue, and 0 on the processor. The null "
-          "stream has the handle of the device's own stream, as it is not CUDA's legacy stream.")
-      .def("use",
-           [](nb::object self) {
-             use_stream(nb::cast<PyStream&>(self).get());
-             return self;
-           })
-      .def("__enter__",
-           [](nb::object self) {
-             PyStream& s = nb::cast<PyStream&>(self);
-             s.before.push_back(ct::current_stream(s.get().device()));
-             use_stream(s.get());
-             return self;
-           })
-      .def("__exit__",
-           [](PyStream& s, nb::args) {
-             if (s.before.empty()) throw ct::ValueError("Stream.__exit__: called without __enter__; use `with`");
-             use_stream(s.before.back());
-             s.before.pop_back();
-           })
-      .def("synchronize",
-           [](PyStream& s) {
-             const ct::Stream stream = s.get();
-             const Released released;
-             stream.synchronize();
-           })
-      .def_prop_ro("done", [](PyStream& s) { return s.get().record().done(); })
-      .def(
-          "record",
-          [](PyStream& s, nb::object event) {
-            if (event.is_none()) event = nb::cast(PyEvent{});
-            nb::cast<PyEvent&>(event).event = s.get().record();
-            return event;
-          },
-          nb::arg("event").none() = nb::none())
-      .def(
-          "wait_event",
-          [](PyStream& s, const PyEvent& e) {
-            if (e.event) s.get().wait(*e.event);
-          },
-          nb::arg("event"))
-      .def("__eq__", [](PyStream& a, PyStream& b) { return a.get() == b.get(); })
-      .def("__eq__", [](const PyStream&, nb::handle) { return nb::borrow(Py_NotImplemented); })
-      .def("__hash__", [](const PyStream& s) {
-        return s.is_null() || s.stream->is_null() ? 0 : std::hash<const void*>()(handle_of(*s.stream));
-      });
+          "stream has the handle of the device's own stream, as it is not CUDA's legacy stream.");
+  register_use(stream);
+  register_work(stream);
   m.def(
       "_stream_of_handle",
       [](std::uintptr_t ptr, std::int64_t device) {
@@ -476,6 +505,7 @@ void register_pool(nb::module_& m) {
 
 void register_devices(nb::module_& m) {
   register_device(m);
+  register_computations(m);
   register_events(m);
   register_streams(m);
   register_pool(m);

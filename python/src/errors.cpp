@@ -48,6 +48,8 @@ void set_error() {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const ct::DtypeError& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const ct::NanError& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
   } catch (const ct::OverflowError& e) {
     PyErr_SetString(PyExc_OverflowError, e.what());
   } catch (const ct::IndexError& e) {
@@ -68,7 +70,15 @@ void set_error() {
 }
 
 void register_errors(nb::module_& m) {
-  axis_error = attribute_of("numpy.exceptions", "AxisError");
+  try {
+    axis_error = attribute_of("numpy.exceptions", "AxisError");
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ModuleNotFoundError)) throw;
+    const auto version = nb::cast<std::string>(nb::object(numpy().attr("__version__")));
+    nb::raise_from(error, PyExc_ImportError,
+                   "NumPy %s is too old for Catenary, which needs 1.26 or later: python -m pip install -U numpy",
+                   version.c_str());
+  }
   linalg_error = attribute_of("numpy.linalg", "LinAlgError");
   runtime_error =
       PyErr_NewExceptionWithDoc("cupy.cuda.runtime.CUDARuntimeError",

@@ -202,11 +202,8 @@ void register_parameters(nb::module_& m) {
           "rows per result, chunks).");
 }
 
-}  // namespace
-
-void register_kernels(nb::module_& m) {
-  m.def("_signature", signature);
-  register_parameters(m);
+/// Registers kernels in a device's own language.
+void register_raw(nb::module_& m) {
   nb::class_<RawKernel>(
       m, "RawFunction",
       "A whole kernel in a device's own language. An ndarray argument becomes two kernel arguments, its buffer and the "
@@ -244,6 +241,10 @@ void register_kernels(nb::module_& m) {
           nb::arg("shared_mem") = 0,
           "Launches the kernel with a number of groups and of work-items per group, along one axis or three. "
           "shared_mem is the dynamic shared memory per group in bytes.");
+}
+
+/// Registers kernels for the processor.
+void register_host(nb::module_& m) {
   nb::class_<HostFunction>(m, "_HostFunction",
                            "A kernel for the processor from a _HostLibrary. The arguments are those of RawFunction.")
       .def(
@@ -263,6 +264,10 @@ void register_kernels(nb::module_& m) {
       .def(
           "variable", [](const HostLibrary& self, const std::string& name) { return self.variable(name); },
           nb::arg("name"), "Returns the bytes of a variable as an ndarray.");
+}
+
+/// Registers texts whose kernels share variables.
+void register_modules(nb::module_& m) {
   nb::class_<ct::RawModule>(m, "_RawModule", "A portable CUDA C++ text whose kernels share its global variables.")
       .def(
           "__init__",
@@ -277,6 +282,16 @@ void register_kernels(nb::module_& m) {
             return self.get_global(name, device);
           },
           nb::arg("name"), "Returns the bytes of a variable on the current device as an ndarray.");
+}
+
+}  // namespace
+
+void register_kernels(nb::module_& m) {
+  m.def("_signature", signature);
+  register_parameters(m);
+  register_raw(m);
+  register_host(m);
+  register_modules(m);
   m.def("groups_for", groups_for, nb::arg("beside"), nb::arg("items"), nb::arg("each") = 1,
         "Returns (groups, group_size) for a loop over items of several elements on an array's device.");
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Loops on the processor behind functions that only the Python package has: connected components, sparse matrices,
-// splines, ufunc.reduceat. Each function takes C-ordered arrays and returns None for arrays of another device or dtype.
-// The callers then compute by array operations, which run in parallel on every device.
+// Loops on the processor behind functions that only the Python package has: connected components, filters with
+// feedback, sparse matrices, splines, ufunc.reduceat. Each function takes C-ordered arrays and returns None for arrays
+// of another device or dtype. The callers then compute by array operations, which run in parallel on every device.
 
 #include <complex>
 #include <initializer_list>
@@ -32,6 +32,7 @@ bool visit_number(Dtype dtype, const F& f) {
   });
 }
 
+void register_filter_loops(nb::module_& m);
 void register_label_loops(nb::module_& m);
 void register_sparse_loops(nb::module_& m);
 void register_spline_loops(nb::module_& m);

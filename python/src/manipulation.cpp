@@ -132,9 +132,8 @@ Array pad(const Array& a, nb::handle width, const std::string& mode, nb::kwargs 
   return ct::pad(a, per_side<std::int64_t>(width, a.ndim(), integer), options);
 }
 
-/// Registers functions that change shapes and axes.
+/// Registers reshapes, transpositions and parts of complex numbers.
 void register_shapes(nb::module_& m) {
-  const auto no_axis = optional("axis");
   method("reshape", [](Self self, nb::args shape, nb::kwargs options) {
     nb::object order = nb::str("C"), copy = nb::none();
     for (auto [key, value] : options) {
@@ -175,6 +174,11 @@ void register_shapes(nb::module_& m) {
   // the parts of complex numbers, as views
   m.def("_real", viewing(+[](const Array& a) { return ct::real(a); }), "a"_a);
   m.def("_imag", viewing(+[](const Array& a) { return ct::imag(a); }), "a"_a);
+}
+
+/// Registers functions that return views with other axes.
+void register_axes(nb::module_& m) {
+  const auto no_axis = optional("axis");
   both(m, "squeeze",
        viewing(+[](const Array& a, const ct::AxisArg& axis) { return zero_of_none(a, axis) ? a : a.squeeze(axis); }),
        "a", no_axis);
@@ -269,7 +273,7 @@ void register_joining(nb::module_& m) {
   m.def("pad", pad, "array"_a, "pad_width"_a, "mode"_a, "options"_a);
 }
 
-/// Registers functions that select, store and search elements.
+/// Registers functions that take and store elements by their indices.
 void register_picking(nb::module_& m) {
   const auto no_axis = optional("axis");
   both(
@@ -305,6 +309,11 @@ void register_picking(nb::module_& m) {
           without_gil(is_large(a), [&] { f(a, indices, argument.operand()); });
         },
         "a", nb::arg("slices"), nb::arg("value"));
+}
+
+/// Registers functions of conditions and choices.
+void register_choosing(nb::module_& m) {
+  const auto no_axis = optional("axis");
   const auto positions = [](const Array& a) { return nb::tuple(nb::cast(freed(ct::nonzero)(a))); };
   both(m, "nonzero", positions, "a");
   m.def("argwhere", freed(ct::argwhere), "a"_a);
@@ -383,8 +392,10 @@ void register_diagonals(nb::module_& m) {
 
 void register_manipulation(nb::module_& m) {
   register_shapes(m);
+  register_axes(m);
   register_joining(m);
   register_picking(m);
+  register_choosing(m);
   register_diagonals(m);
 }
 

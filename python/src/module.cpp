@@ -25,6 +25,7 @@ NB_MODULE(_core, m) {
   register_numbers(m);
   register_random(m);
   register_kernels(m);
+  register_filter_loops(m);
   register_label_loops(m);
   register_sparse_loops(m);
   register_spline_loops(m);

@@ -413,6 +413,39 @@ ct::Strides strides_from(nb::handle given, const Shape& shape, Dtype dtype) {
   return steps;
 }
 
+/// Implements ndarray.__init__: new memory, or the memory that memptr points to.
+void construct(NdArray* self, const Shape& shape, DtypeArg dtype, nb::object memptr, nb::object strides,
+               nb::object order) {
+  const Dtype d = dtype.value_or(Dtype::float64);
+  if (memptr.is_none()) {
+    const Array fresh = ct::empty(shape, d, order_from(order.ptr(), Order::C), current_device());
+    const ct::Strides steps = strides.is_none() ? fresh.strides() : strides_from(strides, shape, d);
+    const auto [low, high] = reach(shape, steps);
+    if (low < 0 || high >= fresh.size())
+      raise(PyExc_ValueError, "ndarray() with strides and without memptr: strides " + steps.str() +
+                                  " (in elements) reach beyond the elements of shape " + shape.str());
+    new (self) NdArray{strides.is_none() ? fresh : fresh.as_strided(shape, steps)};
+    return;
+  }
+  if (!nb::hasattr(memptr, "mem"))
+    raise(PyExc_TypeError,
+          "ndarray: memptr must be a cupy.cuda.MemoryPointer, not " + nb::cast<std::string>(nb::repr(memptr.type())));
+  // the whole block, as negative strides reach elements before the pointer
+  const Array memory = array_of(nb::object(memptr.attr("mem").attr("_array")).ptr());
+  const auto begin = nb::cast<std::int64_t>(memptr.attr("offset"));
+  const auto size = static_cast<std::int64_t>(ct::itemsize(d));
+  const Order in_order = order_from(order.ptr(), Order::C);
+  const ct::Strides steps = strides.is_none() ? ct::strides_of(shape, in_order) : strides_from(strides, shape, d);
+  const auto [low, high] = reach(shape, steps);
+  if (begin + low * size < 0 || begin + (high + 1) * size > memory.size())
+    raise(PyExc_ValueError, "ndarray: shape " + shape.str() + " with strides " + steps.str() +
+                                " (in elements) does not lie in the " + std::to_string(memory.size()) +
+                                " bytes of memory that memptr points into, at " + std::to_string(begin));
+  const std::int64_t first = begin % size, whole = (memory.size() - first) / size * size;
+  const Array elements = ct::view(memory(ct::slice(first, first + whole)), d);
+  new (self) NdArray{elements.as_strided(shape, steps, begin / size)};
+}
+
 }  // namespace
 
 void register_ndarray(nb::module_& m) {
@@ -420,42 +453,8 @@ void register_ndarray(nb::module_& m) {
                            "An n-dimensional array on a device.");
   ndarray_type = reinterpret_cast<PyTypeObject*>(type.ptr());
   type.attr("__array_priority__") = 100;
-  type.def(
-          "__init__",
-          [](NdArray* self, const Shape& shape, DtypeArg dtype, nb::object memptr, nb::object strides,
-             nb::object order) {
-            const Dtype d = dtype.value_or(Dtype::float64);
-            if (memptr.is_none()) {
-              const Array fresh = ct::empty(shape, d, order_from(order.ptr(), Order::C), current_device());
-              const ct::Strides steps = strides.is_none() ? fresh.strides() : strides_from(strides, shape, d);
-              const auto [low, high] = reach(shape, steps);
-              if (low < 0 || high >= fresh.size())
-                raise(PyExc_ValueError, "ndarray() with strides and without memptr: strides " + steps.str() +
-                                            " (in elements) reach beyond the elements of shape " + shape.str());
-              new (self) NdArray{strides.is_none() ? fresh : fresh.as_strided(shape, steps)};
-              return;
-            }
-            if (!nb::hasattr(memptr, "mem"))
-              raise(PyExc_TypeError, "ndarray: memptr must be a cupy.cuda.MemoryPointer, not " +
-                                         nb::cast<std::string>(nb::repr(memptr.type())));
-            // the whole block, as negative strides reach elements before the pointer
-            const Array memory = array_of(nb::object(memptr.attr("mem").attr("_array")).ptr());
-            const auto begin = nb::cast<std::int64_t>(memptr.attr("offset"));
-            const auto size = static_cast<std::int64_t>(ct::itemsize(d));
-            const Order in_order = order_from(order.ptr(), Order::C);
-            const ct::Strides steps =
-                strides.is_none() ? ct::strides_of(shape, in_order) : strides_from(strides, shape, d);
-            const auto [low, high] = reach(shape, steps);
-            if (begin + low * size < 0 || begin + (high + 1) * size > memory.size())
-              raise(PyExc_ValueError, "ndarray: shape " + shape.str() + " with strides " + steps.str() +
-                                          " (in elements) does not lie in the " + std::to_string(memory.size()) +
-                                          " bytes of memory that memptr points into, at " + std::to_string(begin));
-            const std::int64_t first = begin % size, whole = (memory.size() - first) / size * size;
-            const Array elements = ct::view(memory(ct::slice(first, first + whole)), d);
-            new (self) NdArray{elements.as_strided(shape, steps, begin / size)};
-          },
-          nb::arg("shape"), nb::arg("dtype").none() = nb::none(), nb::arg("memptr").none() = nb::none(),
-          nb::arg("strides").none() = nb::none(), nb::arg("order").none() = "C")
+  type.def("__init__", construct, nb::arg("shape"), nb::arg("dtype").none() = nb::none(),
+           nb::arg("memptr").none() = nb::none(), nb::arg("strides").none() = nb::none(), nb::arg("order").none() = "C")
       .def(
           "item",
           [](const NdArray& a, nb::args index) {

@@ -165,20 +165,21 @@ void as_named(nb::module_& m, const std::string& name, F f, const char* first, c
   }
 }
 
-/// Registers reductions that are not rows.
-void register_reductions(nb::module_& m) {
+Array mean(const Array& a, const AxisArg& axis, std::optional<Dtype> d, bool keepdims) {
+  if (!d || ct::is_inexact(*d)) return ct::mean(a, axis, keepdims, d);
+  return ct::divide(ct::sum(a, axis, keepdims, d), count_along(a, axis, "mean")).astype(*d);
+}
+
+/// Registers means and variances.
+void register_means(nb::module_& m) {
   const auto no_axis = optional("axis");
   const auto no_dtype = optional("dtype");
   const auto keepdims = nb::arg("keepdims") = false;
   const auto out = out_argument();
   const auto ddof = nb::arg("ddof") = 0;
-  const auto mean = [](const Array& a, const AxisArg& axis, std::optional<Dtype> d, bool keepdims) {
-    if (!d || ct::is_inexact(*d)) return ct::mean(a, axis, keepdims, d);
-    return ct::divide(ct::sum(a, axis, keepdims, d), count_along(a, axis, "mean")).astype(*d);
-  };
   both(
       m, "mean",
-      [mean](const Array& given, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
+      [](const Array& given, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
         const std::optional<Dtype> d = dtype.get();
         const Array a = in_wanted(given, d, "mean");
         return out(without_gil(is_large(a), [&] { return mean(a, axis, d, keepdims); }), "mean");
@@ -197,6 +198,26 @@ void register_reductions(nb::module_& m) {
           return out(d && !out.given() ? result.astype(*d) : std::move(result), name);
         },
         "a", no_axis, no_dtype, out, ddof, keepdims);
+  m.def(
+      "nanmean",
+      [](const Array& given, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
+        const std::optional<Dtype> d = dtype.get();
+        check_inexact(given, d, "nanmean");
+        const Array a = in_wanted(given, d, "nanmean");
+        return out.cast(
+            ct::is_inexact(a.dtype()) ? ct::nanmean(d ? a.astype(*d) : a, axis, keepdims) : mean(a, axis, d, keepdims),
+            "nanmean");
+      },
+      "a"_a, no_axis, no_dtype, out, keepdims);
+  m.def("_average", freed(ct::average), "a"_a, no_axis, "weights"_a.none(), "keepdims"_a);
+}
+
+/// Registers sums, extrema and their positions that are not rows.
+void register_reductions(nb::module_& m) {
+  const auto no_axis = optional("axis");
+  const auto no_dtype = optional("dtype");
+  const auto keepdims = nb::arg("keepdims") = false;
+  const auto out = out_argument();
   for (const auto& [name, f] : {std::pair("nansum", &ct::nansum), std::pair("nanprod", &ct::nanprod)})
     m.def(
         name,
@@ -211,17 +232,6 @@ void register_reductions(nb::module_& m) {
           return out.cast(f(d ? a.astype(*d) : a, axis, keepdims), name);
         },
         "a"_a, no_axis, no_dtype, out, keepdims);
-  m.def(
-      "nanmean",
-      [mean](const Array& given, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
-        const std::optional<Dtype> d = dtype.get();
-        check_inexact(given, d, "nanmean");
-        const Array a = in_wanted(given, d, "nanmean");
-        return out.cast(
-            ct::is_inexact(a.dtype()) ? ct::nanmean(d ? a.astype(*d) : a, axis, keepdims) : mean(a, axis, d, keepdims),
-            "nanmean");
-      },
-      "a"_a, no_axis, no_dtype, out, keepdims);
   for (const auto& [name, f] :
        {std::pair("nanmax", &ct::nanmax), std::pair("nanmin", &ct::nanmin), std::pair("ptp", &ct::ptp)})
     as_named(
@@ -241,6 +251,13 @@ void register_reductions(nb::module_& m) {
           return out(dtype.given() ? result.astype(*dtype.get()) : result, name);
         },
         "a", no_axis, no_dtype, out, keepdims);
+}
+
+/// Registers cumulative sums and products.
+void register_cumulative(nb::module_& m) {
+  const auto no_axis = optional("axis");
+  const auto no_dtype = optional("dtype");
+  const auto out = out_argument();
   for (const auto& [name, f] : {std::pair("cumsum", &ct::cumsum), std::pair("cumprod", &ct::cumprod),
                                 std::pair("nancumsum", &ct::nancumsum), std::pair("nancumprod", &ct::nancumprod)})
     as_named(
@@ -251,7 +268,6 @@ void register_reductions(nb::module_& m) {
           return out.cast(without_gil(is_large(a), [&] { return f(a, along(a, axis), d); }), name);
         },
         "a", no_axis, no_dtype, out);
-  m.def("_average", freed(ct::average), "a"_a, no_axis, "weights"_a.none(), "keepdims"_a);
   for (const auto& [name, f] :
        {std::pair("cumulative_sum", &ct::cumulative_sum), std::pair("cumulative_prod", &ct::cumulative_prod)})
     m.def(
@@ -278,6 +294,25 @@ void register_differences(nb::module_& m) {
   m.def("trapezoid", freed(ct::trapezoid), "y"_a, optional("x"), "dx"_a = 1.0, "axis"_a = -1);
 }
 
+/// Limits the elements to low and high. None means no limit.
+Array clipped(const Array& a, const nb::object& low, const nb::object& high) {
+  const Dtype common = common_dtype(a, {low, high});
+  Array result = common == a.dtype() ? a : a.astype(common);
+  const auto limit = [&](nb::handle end, bool is_low) {
+    if (end.is_none()) return;
+    Argument x, y;
+    const Array before = result;
+    x.array = &before;
+    if (!y.parse(end.ptr())) refuse_argument(end.ptr(), "clip");
+    if (PyLong_CheckExact(end.ptr()) && ct::is_integer(a.dtype()) && reaches(end, a.dtype(), is_low)) return;
+    settle(x, y);
+    result = is_low ? ct::maximum(x.operand(), y.operand()) : ct::minimum(x.operand(), y.operand());
+  };
+  limit(low, true);
+  limit(high, false);
+  return result.is(a) ? a.copy() : result;
+}
+
 /// Registers elementwise functions that are not rows.
 void register_elementwise(nb::module_& m) {
   const auto no_axis = optional("axis");
@@ -297,22 +332,7 @@ void register_elementwise(nb::module_& m) {
           raise(PyExc_ValueError, "clip: min is another name of a_min, and max of a_max; pass only one of each");
         if (low.is_none()) low = min;
         if (high.is_none()) high = max;
-        if (low.is_none() && high.is_none()) return out(a.copy(), "clip");
-        const Dtype common = common_dtype(a, {low, high});
-        Array result = common == a.dtype() ? a : a.astype(common);
-        const auto limit = [&](nb::handle end, bool is_low) {
-          if (end.is_none()) return;
-          Argument x, y;
-          const Array before = result;
-          x.array = &before;
-          if (!y.parse(end.ptr())) refuse_argument(end.ptr(), "clip");
-          if (PyLong_CheckExact(end.ptr()) && ct::is_integer(a.dtype()) && reaches(end, a.dtype(), is_low)) return;
-          settle(x, y);
-          result = is_low ? ct::maximum(x.operand(), y.operand()) : ct::minimum(x.operand(), y.operand());
-        };
-        limit(low, true);
-        limit(high, false);
-        return out(result.is(a) ? a.copy() : result, "clip");
+        return out(low.is_none() && high.is_none() ? a.copy() : clipped(a, low, high), "clip");
       },
       "a", optional("a_min"), optional("a_max"), out_argument(), optional("min"), optional("max"));
   m.def("around", delivered(ct::around, "around"), "a"_a, "decimals"_a = 0, out);
@@ -346,9 +366,8 @@ void register_elementwise(nb::module_& m) {
       "x"_a, "copy"_a = true, "nan"_a = 0.0, optional("posinf"), optional("neginf"));
 }
 
-/// Registers sorting, searching and set functions.
+/// Registers sorting and searching functions.
 void register_sorting(nb::module_& m) {
-  const auto no_axis = optional("axis");
   m.def("_sort", freed(ct::sort), "a"_a, "axis"_a.none());
   m.def("_argsort", freed(ct::argsort), "a"_a, "axis"_a.none());
   const auto positions = [](nb::handle kth) {
@@ -386,6 +405,11 @@ void register_sorting(nb::module_& m) {
       },
       "a", nb::arg("v"), nb::arg("side") = "left", nb::arg("sorter").none() = nb::none());
   m.def("digitize", freed(ct::digitize), "x"_a, "bins"_a, "right"_a = false);
+}
+
+/// Registers set functions.
+void register_sets(nb::module_& m) {
+  const auto no_axis = optional("axis");
   m.def(
       "unique",
       [](const Array& ar, bool index, bool inverse, bool counts, OptionalAxis axis, bool equal_nan) -> nb::object {
@@ -424,12 +448,8 @@ void register_sorting(nb::module_& m) {
   m.def("setdiff1d", freed(ct::setdiff1d), "ar1"_a, "ar2"_a, assume_unique);
 }
 
-/// Registers histograms, quantiles and covariances.
-void register_statistics(nb::module_& m) {
-  const auto no_axis = optional("axis");
-  const auto no_dtype = optional("dtype");
-  const auto keepdims = nb::arg("keepdims") = false;
-  const auto out = out_argument();
+/// Registers histograms.
+void register_histograms(nb::module_& m) {
   m.def("bincount", freed(ct::bincount), "x"_a, optional("weights"), "minlength"_a = 0);
   m.def(
       "histogram",
@@ -465,6 +485,14 @@ void register_statistics(nb::module_& m) {
         return nb::make_tuple(r.counts, nb::cast(r.edges));
       },
       "sample"_a, "bins"_a = 10, "range"_a.none() = nb::none(), "density"_a = false, "weights"_a.none() = nb::none());
+}
+
+/// Registers quantiles and covariances.
+void register_statistics(nb::module_& m) {
+  const auto no_axis = optional("axis");
+  const auto no_dtype = optional("dtype");
+  const auto keepdims = nb::arg("keepdims") = false;
+  const auto out = out_argument();
   for (const auto& [name, f] : {std::pair("median", &ct::median), std::pair("nanmedian", &ct::nanmedian)})
     m.def(
         name,
@@ -556,19 +584,11 @@ void register_polynomials(nb::module_& m) {
       "x"_a, "y"_a, "deg"_a, "rcond"_a.none(), "w"_a.none(), "cov"_a);
 }
 
-/// Registers cupy.linalg.
-void register_linalg(nb::module_& m) {
-  const auto no_axis = optional("axis");
-  const auto keepdims = nb::arg("keepdims") = false;
-  nb::module_ linalg = m.def_submodule("linalg", "Linear algebra with the names of numpy.linalg.");
-  namespace la = ct::linalg;
+namespace la = ct::linalg;
+
+/// Registers factorisations and eigenvalues.
+void register_factorisations(nb::module_& linalg) {
   linalg.def("cholesky", freed(la::cholesky), "a"_a);
-  linalg.def("inv", freed(la::inv), "a"_a);
-  linalg.def("det", freed(la::det), "a"_a);
-  linalg.def("slogdet", paired(la::slogdet), "a"_a);
-  linalg.def("solve", freed(la::solve), "a"_a, "b"_a);
-  linalg.def("tensorsolve", freed(la::tensorsolve), "a"_a, "b"_a, "axes"_a.none() = nb::none());
-  linalg.def("tensorinv", freed(la::tensorinv), "a"_a, "ind"_a = 2);
   linalg.def("lu_factor", paired(la::lu), "a"_a);
   linalg.def("eigh", paired(la::eigh), "a"_a, "UPLO"_a = "L");
   linalg.def("eig", paired(la::eig), "a"_a);
@@ -591,6 +611,16 @@ void register_linalg(nb::module_& m) {
       },
       "a"_a, "full_matrices"_a = true, "compute_uv"_a = true, "hermitian"_a = false);
   linalg.def("svdvals", freed(la::svdvals), "x"_a);
+}
+
+/// Registers solvers, inverses and norms.
+void register_solvers(nb::module_& linalg) {
+  linalg.def("inv", freed(la::inv), "a"_a);
+  linalg.def("det", freed(la::det), "a"_a);
+  linalg.def("slogdet", paired(la::slogdet), "a"_a);
+  linalg.def("solve", freed(la::solve), "a"_a, "b"_a);
+  linalg.def("tensorsolve", freed(la::tensorsolve), "a"_a, "b"_a, "axes"_a.none() = nb::none());
+  linalg.def("tensorinv", freed(la::tensorinv), "a"_a, "ind"_a = 2);
   linalg.def("pinv", freed(la::pinv), "a"_a, optional("rcond"), "hermitian"_a = false);
   linalg.def("matrix_rank", freed(la::matrix_rank), "A"_a, optional("tol"), "hermitian"_a = false, nb::kw_only(),
              optional("rtol"));
@@ -620,18 +650,29 @@ void register_linalg(nb::module_& m) {
       [](const Array& x, nb::handle ord, const AxisArg& axis, bool keepdims) {
         return la::norm(x, norm_order(ord), axis, keepdims);
       },
-      "x"_a, optional("ord"), no_axis, keepdims);
+      "x"_a, optional("ord"), optional("axis"), "keepdims"_a = false);
   linalg.def(
       "cond", [](const Array& x, nb::handle p) { return la::cond(x, norm_order(p)); }, "x"_a, optional("p"));
+}
+
+/// Registers cupy.linalg.
+void register_linalg(nb::module_& m) {
+  nb::module_ linalg = m.def_submodule("linalg", "Linear algebra with the names of numpy.linalg.");
+  register_factorisations(linalg);
+  register_solvers(linalg);
 }
 
 }  // namespace
 
 void register_numbers(nb::module_& m) {
+  register_means(m);
   register_reductions(m);
+  register_cumulative(m);
   register_differences(m);
   register_elementwise(m);
   register_sorting(m);
+  register_sets(m);
+  register_histograms(m);
   register_statistics(m);
   register_products(m);
   register_polynomials(m);

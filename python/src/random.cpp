@@ -63,24 +63,10 @@ auto drawing(Array (*f)(A...)) {
   };
 }
 
-}  // namespace
-
-void register_random(nb::module_& m) {
+/// Registers the distributions.
+void register_distributions(nb::class_<Generator>& g) {
   const auto size = optional("size");
   const auto no_dtype = optional("dtype");
-  nb::class_<Generator> g(m, "RandomState",
-                          "Random numbers by Philox4x32-10 with the interface of numpy.random.RandomState.");
-  const auto seeded = [](nb::object seed) {
-    const nb::object number = nb::module_::import_("catenary.cupy.random").attr("_seed_of")(seed);
-    return Generator{nb::cast<std::uint64_t>(number), 0};
-  };
-  g.def(
-      "__init__", [seeded](Generator* self, nb::object seed, nb::object) { new (self) Generator(seeded(seed)); },
-      optional("seed"), optional("method"));
-  g.def(
-      "seed", [seeded](Generator& g, nb::object seed) { g = seeded(seed); }, optional("seed"));
-  g.def_prop_ro("_state", [](const Generator& g) { return nb::make_tuple(g.seed, g.call); });
-  g.def("_set_state", [](Generator& g, std::uint64_t seed, std::uint64_t call) { g = Generator{seed, call}; });
   g.def("random_sample", drawing(ct::random::random), size, no_dtype);
   g.def("standard_normal", drawing(ct::random::standard_normal), size, no_dtype);
   g.def("standard_exponential", drawing(ct::random::standard_exponential), size, no_dtype);
@@ -117,6 +103,10 @@ void register_random(nb::module_& m) {
   g.def("_multinomial", drawing(ct::random::multinomial), "n"_a, "pvals"_a, size, no_dtype);
   g.def("_dirichlet", drawing(ct::random::dirichlet), "alpha"_a, size, no_dtype);
   g.def("_multivariate_normal", drawing(ct::random::multivariate_normal), "mean"_a, "cov"_a, size, no_dtype);
+}
+
+/// Registers integers, permutations and choices.
+void register_permutations(nb::class_<Generator>& g) {
   g.def("_integers", [](Generator& g, std::int64_t low, std::int64_t high, const Size& size, DtypeArg dtype) {
     return ct::random::randint(low, high, size.value_or(Shape{}), options_of(g, dtype));
   });
@@ -140,7 +130,27 @@ void register_random(nb::module_& m) {
         options.device = current_device();
         return ct::random::choice(nb::cast<std::int64_t>(nb::int_(a)), size.value_or(Shape{}), options);
       },
-      "a"_a, size, "replace"_a = true, optional("p"));
+      "a"_a, optional("size"), "replace"_a = true, optional("p"));
+}
+
+}  // namespace
+
+void register_random(nb::module_& m) {
+  nb::class_<Generator> g(m, "RandomState",
+                          "Random numbers by Philox4x32-10 with the interface of numpy.random.RandomState.");
+  const auto seeded = [](nb::object seed) {
+    const nb::object number = nb::module_::import_("catenary.cupy.random").attr("_seed_of")(seed);
+    return Generator{nb::cast<std::uint64_t>(number), 0};
+  };
+  g.def(
+      "__init__", [seeded](Generator* self, nb::object seed, nb::object) { new (self) Generator(seeded(seed)); },
+      optional("seed"), optional("method"));
+  g.def(
+      "seed", [seeded](Generator& g, nb::object seed) { g = seeded(seed); }, optional("seed"));
+  g.def_prop_ro("_state", [](const Generator& g) { return nb::make_tuple(g.seed, g.call); });
+  g.def("_set_state", [](Generator& g, std::uint64_t seed, std::uint64_t call) { g = Generator{seed, call}; });
+  register_distributions(g);
+  register_permutations(g);
 }
 
 }  // namespace catenary_python

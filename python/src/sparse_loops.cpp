@@ -387,6 +387,130 @@ nb::object product(const Array& left_starts, const Array& left_columns, const Ar
   return known && own.defined() ? nb::object(nb::make_tuple(starts, own, values)) : nb::none();
 }
 
+/// One of the operands of a sum.
+template <class I, class T>
+struct Rows {
+  const I *starts, *columns;
+  const T* data;
+  /// Do the columns of each row ascend without duplicates?
+  bool ascend(std::int64_t rows) const {
+    bool found = true;
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (I i = starts[r] + 1; i < starts[r + 1]; ++i) found &= columns[i - 1] < columns[i];
+    return found;
+  }
+};
+
+/// Merges the rows of a and b, whose elements are added, or subtracted with `minus`. Returns the number of elements.
+template <class I, class T>
+I add_rows(const Rows<I, T>& a, const Rows<I, T>& b, bool minus, std::int64_t rows, I* starts, I* columns, T* data) {
+  I at = 0;
+  const auto of_b = [&](I j) { return minus ? static_cast<T>(-b.data[j]) : b.data[j]; };
+  for (std::int64_t r = 0; r < rows; ++r) {
+    starts[r] = at;
+    I i = a.starts[r], j = b.starts[r];
+    const I last_i = a.starts[r + 1], last_j = b.starts[r + 1];
+    while (i < last_i && j < last_j) {
+      const I own = a.columns[i], other = b.columns[j];
+      const bool has_a = own <= other, has_b = other <= own;
+      columns[at] = has_a ? own : other;
+      data[at++] = has_a && has_b ? static_cast<T>(a.data[i] + of_b(j)) : has_a ? a.data[i] : of_b(j);
+      i += has_a;
+      j += has_b;
+    }
+    for (; i < last_i; ++i, ++at) {
+      columns[at] = a.columns[i];
+      data[at] = a.data[i];
+    }
+    for (; j < last_j; ++j, ++at) {
+      columns[at] = b.columns[j];
+      data[at] = of_b(j);
+    }
+  }
+  return starts[rows] = at;
+}
+
+/// Adds two matrices of equal shapes and dtypes whose columns ascend without duplicates, or subtracts the second.
+/// Returns (indptr, indices, data).
+nb::object added(const Array& a_starts, const Array& a_columns, const Array& a, const Array& b_starts,
+                 const Array& b_columns, const Array& b, std::int64_t width, bool minus) {
+  if (!on_host({&a_starts, &a_columns, &a, &b_starts, &b_columns, &b}) || a.dtype() != b.dtype() ||
+      a_starts.size() != b_starts.size())
+    return nb::none();
+  for (const Array* const index : {&a_starts, &b_starts, &b_columns})
+    if (index->dtype() != a_columns.dtype()) return nb::none();
+  const std::int64_t rows = a_starts.size() - 1, most = a.size() + b.size();
+  Array starts, columns, data;
+  const bool known = without_gil(is_large(a), [&] {
+    return visit_matrix(a_columns, a, [&](auto index, auto number) {
+      using I = decltype(index);
+      using T = decltype(number);
+      if (!fits<I>(a_starts, a_columns, width) || !fits<I>(b_starts, b_columns, width) ||
+          most > std::numeric_limits<I>::max())
+        return;
+      const Rows<I, T> own{a_starts.data<I>(), a_columns.data<I>(), a.data<T>()},
+          other{b_starts.data<I>(), b_columns.data<I>(), b.data<T>()};
+      if (!own.ascend(rows) || !other.ascend(rows)) return;
+      starts = uninitialised(rows + 1, a_starts);
+      columns = uninitialised(most, a_columns);
+      data = uninitialised(most, a);
+      const std::int64_t count = add_rows(own, other, minus, rows, starts.mutable_data<I>(), columns.mutable_data<I>(),
+                                          data.mutable_data<T>());
+      if (count == most) return;
+      columns = columns(ct::Slice{0, count});
+      data = data(ct::Slice{0, count});
+    });
+  });
+  return known && data.defined() ? nb::object(nb::make_tuple(starts, columns, data)) : nb::none();
+}
+
+/// The larger or smaller of two numbers; NaN if there is one.
+template <class T>
+T extreme(T a, T b, bool largest) {
+  return (largest ? a >= b : a <= b) || a != a ? a : b;
+}
+
+/// Writes the largest or smallest number of each row, or of each column, to `out`, and counts its elements.
+template <class I, class T>
+void find_extrema(const Rows<I, T>& x, std::int64_t rows, bool of_columns, bool largest, T* out,
+                  std::vector<std::int64_t>& counts) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (I i = x.starts[r]; i < x.starts[r + 1]; ++i) {
+      const auto at = static_cast<std::size_t>(of_columns ? static_cast<std::int64_t>(x.columns[i]) : r);
+      out[at] = counts[at]++ == 0 ? x.data[i] : extreme(out[at], x.data[i], largest);
+    }
+  }
+}
+
+/// Returns the largest or smallest number of each row, or of each column, of a matrix whose columns ascend without
+/// duplicates. Elements that are not stored are zeros; with `stored_only` they count where nothing is stored.
+nb::object extrema(const Array& indptr, const Array& indices, const Array& data, std::int64_t width, bool of_columns,
+                   bool largest, bool stored_only) {
+  if (!on_host({&indptr, &indices, &data}) || indptr.dtype() != indices.dtype()) return nb::none();
+  const std::int64_t rows = indptr.size() - 1, extent = of_columns ? width : rows, full = of_columns ? rows : width;
+  Array out;
+  const bool known = without_gil(is_large(data), [&] {
+    return visit_matrix(indices, data, [&](auto index, auto number) {
+      using I = decltype(index);
+      using T = decltype(number);
+      if constexpr (std::is_arithmetic_v<T>) {
+        const Rows<I, T> x{indptr.data<I>(), indices.data<I>(), data.data<T>()};
+        if (!fits<I>(indptr, indices, width) || !x.ascend(rows)) return;
+        out = uninitialised(extent, data);
+        T* const to = out.mutable_data<T>();
+        std::vector<std::int64_t> counts(static_cast<std::size_t>(extent));
+        find_extrema(x, rows, of_columns, largest, to, counts);
+        for (std::int64_t k = 0; k < extent; ++k) {
+          const std::int64_t count = counts[static_cast<std::size_t>(k)];
+          if (count == 0) to[k] = T();
+          if (!stored_only && count > 0 && count < full) to[k] = extreme(to[k], T(), largest);
+        }
+      }
+    });
+  });
+  return known && out.defined() ? nb::cast(out) : nb::none();
+}
+
 }  // namespace
 
 void register_sparse_loops(nb::module_& m) {
@@ -397,6 +521,8 @@ void register_sparse_loops(nb::module_& m) {
   m.def("_csr_elements", elements_at);
   m.def("_csr_chosen", chosen_rows);
   m.def("_csr_product", product);
+  m.def("_csr_added", added);
+  m.def("_csr_extrema", extrema);
 }
 
 }  // namespace catenary_python

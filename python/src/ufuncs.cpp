@@ -242,6 +242,35 @@ nb::object reduce(ct::ops::Reduce op, const Array& given, const ct::AxisArg& axi
   return widened ? out.cast(result, name) : out(std::move(result), name);
 }
 
+/// Registers the reductions that are rows, and their names.
+void register_reduction_rows(nb::module_& m) {
+  nb::list reductions;
+  for (int i = 0; i < static_cast<int>(ct::ops::Reduce::count); ++i) {
+    const auto op = static_cast<ct::ops::Reduce>(i);
+    const ct::ops::ReduceInfo& row = ct::ops::info(op);
+    const auto keepdims = nb::arg("keepdims") = false;
+    const auto axis = nb::arg("axis").none() = nb::none();
+    const auto dtype = nb::arg("dtype").none() = nb::none();
+    if (row.registers == ct::ops::NUM) {
+      both(
+          m, row.name,
+          [op](const Array& a, const ct::AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
+            return reduce(op, a, axis, dtype, out, keepdims);
+          },
+          "a", axis, dtype, out_argument(), keepdims);
+    } else {
+      both(
+          m, row.name,
+          [op](const Array& a, const ct::AxisArg& axis, Out out, bool keepdims) {
+            return reduce(op, a, axis, DtypeArg{}, out, keepdims);
+          },
+          "a", axis, out_argument(), keepdims);
+    }
+    reductions.append(row.name);
+  }
+  m.attr("reductions") = reductions;
+}
+
 }  // namespace
 
 void register_ufuncs(nb::module_& m) {
@@ -279,32 +308,7 @@ void register_ufuncs(nb::module_& m) {
   };
   for (const Op op : rows) ufuncs[ct::ops::info(op).name] = nb::cast(Ufunc{op});
   m.attr("ufuncs") = ufuncs;
-
-  nb::list reductions;
-  for (int i = 0; i < static_cast<int>(ct::ops::Reduce::count); ++i) {
-    const auto op = static_cast<ct::ops::Reduce>(i);
-    const ct::ops::ReduceInfo& row = ct::ops::info(op);
-    const auto keepdims = nb::arg("keepdims") = false;
-    const auto axis = nb::arg("axis").none() = nb::none();
-    const auto dtype = nb::arg("dtype").none() = nb::none();
-    if (row.registers == ct::ops::NUM) {
-      both(
-          m, row.name,
-          [op](const Array& a, const ct::AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
-            return reduce(op, a, axis, dtype, out, keepdims);
-          },
-          "a", axis, dtype, out_argument(), keepdims);
-    } else {
-      both(
-          m, row.name,
-          [op](const Array& a, const ct::AxisArg& axis, Out out, bool keepdims) {
-            return reduce(op, a, axis, DtypeArg{}, out, keepdims);
-          },
-          "a", axis, out_argument(), keepdims);
-    }
-    reductions.append(row.name);
-  }
-  m.attr("reductions") = reductions;
+  register_reduction_rows(m);
 }
 
 }  // namespace catenary_python

@@ -41,5 +41,6 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     left = [item for item in items if not getattr(item, 'callspec', None) or not item.callspec.params.get('use_chx')]
     left = [item for item in left if '_chx' not in item.name]
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(left)])
+    chosen = set(left)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = left

@@ -27,7 +27,8 @@ def pytest_collection_modifyitems(config, items):
     rest = [item for item in items if item.nodeid not in wanted
             and (is_chosen(item.nodeid, share, turn) or distance(item.nodeid, share, turn) == least[item.path])]
     left = first + rest
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(left)])
+    chosen = set(left)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = left
 
 

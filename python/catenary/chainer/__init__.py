@@ -50,7 +50,7 @@ _LATER.update({
     'basic_math': ('functions.math.basic_math', None), 'get_compute_mode': ('configuration', '_compute_mode'),
     'DebugMode': ('_debug', 'DebugMode'), 'is_debug': ('_debug', 'is_debug'), 'set_debug': ('_debug', 'set_debug'),
 })
-_ABSENT = {'graph_optimizations': 'static graphs', 'static_graph': 'static graphs', 'chainerx': 'ChainerX'}
+_ABSENT = {'chainerx': 'ChainerX', **dict.fromkeys(('graph_optimizations', 'static_code', 'static_graph'), 'static graphs')}
 
 
 def __getattr__(name):

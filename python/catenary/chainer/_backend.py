@@ -46,14 +46,16 @@ class Device:
 
 def convert(arrays, function):
     """Applies a function to an array, or to each in a tuple, list or dict. An array that occurs twice is converted once."""
-    made = {}
+    return _converted(arrays, function, {})
 
-    def converted(x):
-        if isinstance(x, (tuple, list)):
-            return list(map(converted, x)) if isinstance(x, list) else tuple(map(converted, x))
-        if isinstance(x, dict):
-            return {key: converted(value) for key, value in x.items()}
-        if x is not None and id(x) not in made:
-            made[id(x)] = function(x)
-        return None if x is None else made[id(x)]
-    return converted(arrays)
+
+def _converted(x, function, made):
+    """Converts the arrays that are not in `made` yet. A function that refers to itself would keep the arrays until the garbage collector runs."""
+    if isinstance(x, (tuple, list)):
+        items = [_converted(item, function, made) for item in x]
+        return items if isinstance(x, list) else tuple(items)
+    if isinstance(x, dict):
+        return {key: _converted(value, function, made) for key, value in x.items()}
+    if x is not None and id(x) not in made:
+        made[id(x)] = function(x)
+    return None if x is None else made[id(x)]

@@ -1,6 +1,6 @@
 """Walks over the graph: Variable.backward, chainer.backward and chainer.grad."""
 
-import contextlib
+import threading
 import warnings
 
 import numpy
@@ -8,7 +8,19 @@ import numpy
 from catenary import _core
 
 from . import backend
-from .configuration import config, using_config
+from .configuration import using_config
+
+
+_walk = threading.local()  # its `scale` is the loss scale of the walk in progress
+
+
+def _scaled(loss_scale, walk, *args):
+    """Returns the result of a walk. Functions that are computed again during the walk use its loss scale."""
+    before, _walk.scale = getattr(_walk, 'scale', None), loss_scale
+    try:
+        return walk(*args, loss_scale)
+    finally:
+        _walk.scale = before
 
 
 def backward(variable, retain_grad, loss_scale):
@@ -33,8 +45,7 @@ def backward(variable, retain_grad, loss_scale):
         return
     if not retain_grad:
         variable._grad_var = None
-    with _debugging():
-        _core._backprop_to_all([(variable.node, gradient)], bool(retain_grad), loss_scale)
+    _scaled(loss_scale, _core._backprop_to_all, [(variable.node, gradient)], bool(retain_grad))
 
 
 def refuse_old_style(variables):
@@ -52,19 +63,17 @@ def refuse_old_style(variables):
             waiting.extend(function.inputs or ())
 
 
-@contextlib.contextmanager
-def _debugging():
-    """In debug mode, raises RuntimeError for a NaN that the walk over the graph finds."""
-    try:
-        yield
-    except ValueError as error:
-        if config.debug and 'is NaN in the backward computation' in str(error):
-            raise RuntimeError('NaN is detected on backward computation: %s' % error) from error
-        raise
-
-
 def backprop(outputs, grad_outputs=None, *, enable_double_backprop=False):
     """Computes the gradients of several variables at once."""
+    _backprop(outputs, grad_outputs, enable_double_backprop, None)
+
+
+def backprop_again(outputs, grad_outputs):
+    """Computes the gradients of a function that was computed again, with the loss scale of the walk in progress."""
+    _backprop(outputs, grad_outputs, False, getattr(_walk, 'scale', None))
+
+
+def _backprop(outputs, grad_outputs, enable_double_backprop, loss_scale):
     from .variable import Variable
     _check_variables('outputs', outputs)
     if grad_outputs is not None:
@@ -81,8 +90,8 @@ def backprop(outputs, grad_outputs=None, *, enable_double_backprop=False):
         variable._grad_var = None
         pairs.append((variable.node, gradient))
     refuse_old_style(outputs)
-    with using_config('enable_backprop', enable_double_backprop), _debugging():
-        _core._backprop_to_all(pairs, False, None)
+    with using_config('enable_backprop', enable_double_backprop):
+        _scaled(loss_scale, _core._backprop_to_all, pairs, False)
 
 
 def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False, retain_grad=False, enable_double_backprop=False,
@@ -103,8 +112,8 @@ def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False, r
         for variable, gradient in zip(outputs, grad_outputs or (None,) * len(outputs)):
             with backend.using_device(variable.device):
                 variable.grad_var = Variable(variable.xp.ones_like(variable.array)) if gradient is None else as_variable(gradient)
-    with using_config('enable_backprop', enable_double_backprop), _debugging():
-        gradients = _core._grad(outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, enable_double_backprop, loss_scale)
+    with using_config('enable_backprop', enable_double_backprop):
+        gradients = _scaled(loss_scale, _core._grad, outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, enable_double_backprop)
     if retain_grad:
         for variable, gradient in zip(inputs, gradients):
             if gradient is not None:

@@ -13,7 +13,7 @@ def is_asked():
 
 
 def change_variable(cls):
-    """len() of a variable is its number of elements."""
+    """Makes len() of a variable its number of elements."""
     if is_asked():
         cls.__len__ = lambda self: self.size
 

@@ -87,8 +87,7 @@ _OF_INTEGERS = frozenset('+-')
 
 def _invalid(symbol, expected, actual):
     from .utils import type_check
-    return type_check.InvalidType(expected, actual, '\nInvalid operation is performed in: _ %s _ (Forward)\n\nExpect: %s\nActual: %s'
-                                  % (symbol, expected, actual))
+    return type_check.invalid('_ %s _' % symbol, expected, actual)
 
 
 class _Integers(FunctionNode):

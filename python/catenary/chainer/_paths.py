@@ -60,7 +60,8 @@ def find(name):
 
 
 # classes of functions that scripts derive from or make: module -> (module here, names)
-_CLASSES = {'chainer.functions.math.identity': ('chainer.functions._unusual', ('Identity',)),
+_CLASSES = {'chainer.functions.array.as_strided': ('chainer.functions._strides', ('_stride_array', 'AsStrided')),
+            'chainer.functions.math.identity': ('chainer.functions._unusual', ('Identity',)),
             'chainer.functions.array.flip': ('chainer.functions._unusual', ('_flip',)),
             'chainer.functions.noise.dropout': ('chainer.functions._unusual', ('Dropout',))}
 

@@ -201,10 +201,11 @@ class Scaled:
         params = list(target.params())
         if not _core._have_grads(params):
             self.reallocate_cleared_grads()
-        self._has_half = any(map(_is_half, params))
+        halves = list(map(_is_half, params))
+        self._has_half = True in halves
         self._loss_scale  # computed when the model has become float16
         self.check_nan_in_grads()
-        special = [param for param in params if param._loss_scale is not None or _is_half(param)]
+        special = [param for param, is_half in zip(params, halves) if is_half or param._loss_scale is not None]
         if special:
             with _InFloat32(special):
                 self._step(params)

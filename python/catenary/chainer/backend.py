@@ -111,7 +111,7 @@ def get_array_types():
 
 
 def is_array(value):
-    """Is the value an array of NumPy or CuPy?"""
+    """Returns whether the value is an array of NumPy or CuPy."""
     return isinstance(value, _ARRAYS)
 
 
@@ -121,7 +121,7 @@ def get_cpu_array_types():
 
 
 def is_arrays_compatible(arrays):
-    """Are all arrays of one class? None counts for any."""
+    """Returns whether all arrays have one class. None counts as any class."""
     return len({isinstance(x, numpy.ndarray) for x in arrays if x is not None}) < 2 and all(
         is_array(x) for x in arrays if x is not None)
 

@@ -68,14 +68,12 @@ def build_computational_graph(outputs, remove_split=True, variable_style='defaul
 
     Args:
         outputs: a variable, a variable node, a function, or a list of them.
-        remove_split: must be True.
+        remove_split: has no effect. Chainer 1.4 had functions that split variables.
         variable_style, function_style: attributes of DOT nodes, or 'default', or None for none.
         rankdir: TB, BT, LR or RL.
         remove_variable: leaves functions only.
         show_name: puts names of variables into labels.
     """
-    if not remove_split:
-        raise ValueError('remove_split must be True')
     if not isinstance(outputs, (list, tuple)):
         outputs = [outputs]
     nodes, edges, pending = {}, {}, [_start_node(output) for output in outputs]

@@ -10,7 +10,7 @@ import numpy
 from catenary import _core
 
 # settings that the compiled graph reads
-_SHARED = frozenset(('enable_backprop', 'train', 'debug', 'lazy_grad_sum', 'schedule_func'))
+_SHARED = frozenset(('enable_backprop', 'train', 'debug'))
 
 
 def _show(values, file):

@@ -240,6 +240,8 @@ def _factor(self, i):
 
 def _probabilities(self):
     from . import functions
+    if not self.attributes['cache_score']:
+        return None
     x = self.inputs[0].get_variable_or_none()
     return None if x is None else functions.softmax(x.array).array
 

@@ -105,12 +105,12 @@ class Link(DeviceResident):
 
     @property
     def within_init_scope(self):
-        """Is the code within init_scope()?"""
+        """Returns whether the code is within init_scope()."""
         return getattr(self, '_within_init_scope', False)
 
     @property
     def update_enabled(self):
-        """Does any update rule of the parameters update?"""
+        """Returns whether any update rule of the parameters is enabled."""
         return any(p.update_rule is not None and p.update_rule.enabled for p in self.params())
 
     @property
@@ -152,7 +152,7 @@ class Link(DeviceResident):
         return out
 
     def __setattr__(self, name, value):
-        if self.within_init_scope and isinstance(value, Parameter):
+        if self.__dict__.get('_within_init_scope') and isinstance(value, Parameter):
             value.name = name
             value.to_device(self.device)
             self._params.add(name)
@@ -238,11 +238,13 @@ class Link(DeviceResident):
     # ---- walks
 
     def params(self, include_uninit=True):
-        """Yields the parameters."""
+        """Returns an iterator over the parameters."""
+        return iter(self._own_params(include_uninit))
+
+    def _own_params(self, include_uninit):
         own = self.__dict__
-        for name in sorted(self._params):
-            if include_uninit or own[name].is_initialized:
-                yield own[name]
+        params = [own[name] for name in sorted(self._params)]
+        return params if include_uninit else [param for param in params if param.is_initialized]
 
     def namedparams(self, include_uninit=True):
         """Yields pairs of the path and the parameter."""
@@ -357,9 +359,10 @@ class _Nested(Link):
         raise NotImplementedError
 
     def params(self, include_uninit=True):
-        yield from super().params(include_uninit)
+        found = self._own_params(include_uninit)  # one list, since optimizers ask for the parameters in each update
         for _, child in self._named_children():
-            yield from child.params(include_uninit)
+            found.extend(child.params(include_uninit))
+        return iter(found)
 
     def namedparams(self, include_uninit=True):
         yield from super().namedparams(include_uninit)
@@ -421,7 +424,7 @@ class Chain(_Nested):
         raise KeyError('%s: no link %r' % (type(self).__name__, name))
 
     def __setattr__(self, name, value):
-        if self.within_init_scope and isinstance(value, Link):
+        if self.__dict__.get('_within_init_scope') and isinstance(value, Link):
             if hasattr(self, name):
                 raise AttributeError('the chain has an attribute %s already' % name)
             value.name = name
@@ -488,7 +491,7 @@ class ChainList(_Nested, collections.abc.MutableSequence):
             yield str(i), child
 
     def __setattr__(self, name, value):
-        if self.within_init_scope and isinstance(value, Link):
+        if self.__dict__.get('_within_init_scope') and isinstance(value, Link):
             raise TypeError('a ChainList has no links as attributes: use append')
         super().__setattr__(name, value)
 

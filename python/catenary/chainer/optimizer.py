@@ -303,7 +303,7 @@ class Optimizer(_old_optimizer.OldMethods):
         self.loss_scaling(scale=loss_scale)
 
     def is_safe_to_update(self):
-        """Are the last gradients finite, as far as it is checked?"""
+        """Returns whether the last gradients were finite, as far as this was checked."""
         return not getattr(self, '_loss_scaling_isnan', False)
 
     def check_nan_in_grads(self):

@@ -2,7 +2,6 @@
 
 import collections
 import contextlib
-import copy
 import threading
 
 import numpy
@@ -69,10 +68,7 @@ class Reporter:
 
 
 def _detached(value):
-    if isinstance(value, Variable):
-        value = copy.copy(value)
-        value.unchain()
-    return value
+    return value.__copy__() if isinstance(value, Variable) else value  # copies have no graph
 
 
 def get_current_reporter():
@@ -100,6 +96,7 @@ def report_scope(observation):
 
 # Sums of these types stay on the processor, whatever the current device is.
 _NUMBERS = frozenset((float, int, numpy.ndarray, numpy.float32, numpy.float64))
+_FLOAT32 = numpy.dtype(numpy.float32)
 
 
 class Summary:
@@ -109,9 +106,14 @@ class Summary:
         self._x = 0.0
         self._x2 = 0.0
         self._n = 0
+        self._waiting = []  # float32 numbers with weight 1 that are not in the sums yet
 
     def add(self, value, weight=1):
         """Adds a number, a 0-d array or a Variable."""
+        if type(value) is numpy.ndarray and type(weight) is int and weight == 1 and value.ndim == 0 and value.dtype is _FLOAT32:
+            self._waiting.append(float(value))
+            return
+        self._sum_up()
         if type(value) in _NUMBERS and type(weight) in _NUMBERS:
             self._add(value, weight)
             return
@@ -126,13 +128,29 @@ class Summary:
         self._x2 += weighted * value
         self._n += weight
 
+    def _sum_up(self):
+        """Adds the waiting numbers one after the other, with the result of _add() for each."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        if not {type(self._x), type(self._x2)} <= {float, numpy.float32}:
+            for value in waiting:
+                self._add(numpy.array(value, _FLOAT32), 1)
+            return
+        values = numpy.array(waiting, _FLOAT32)
+        self._x = _sum_in_order(self._x, values)
+        self._x2 = _sum_in_order(self._x2, values * values)
+        self._n += len(waiting)
+
     def compute_mean(self):
         """Returns the mean."""
+        self._sum_up()
         with backend.using_device(backend.get_device_from_array(self._x)):
             return self._x / self._n
 
     def make_statistics(self):
         """Returns the mean and the standard deviation."""
+        self._sum_up()
         with backend.using_device(backend.get_device_from_array(self._x)):
             mean = self._x / self._n
             variance = self._x2 / self._n - mean * mean
@@ -140,12 +158,18 @@ class Summary:
 
     def serialize(self, serializer):
         """Saves or loads the sums."""
+        self._sum_up()
         try:
             for name in ('_x', '_x2', '_n'):
                 setattr(self, name, serializer(name, getattr(self, name)))
         except KeyError:
             import warnings
             warnings.warn('the file holds no sums of this summary')
+
+
+def _sum_in_order(start, values):
+    """Returns the sum of a float32 array, from the first to the last element, which numpy.sum() would pair."""
+    return numpy.add.accumulate(numpy.append(numpy.array(start, _FLOAT32), values))[-1]
 
 
 class DictSummary:
@@ -165,7 +189,7 @@ class DictSummary:
                 weight = _number(weight, 'the weight of %s' % key)
             if isinstance(value, Variable):
                 value = value.array
-            if numpy.isscalar(value) or getattr(value, 'ndim', None) == 0:
+            if getattr(value, 'ndim', None) == 0 or numpy.isscalar(value):
                 if not isinstance(value, (str, bytes)):
                     self._summaries[key].add(value, weight=weight)
 

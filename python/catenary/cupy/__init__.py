@@ -69,7 +69,7 @@ del _found, _name
 
 
 def is_available():
-    """Is there a device?"""
+    """Returns whether there is a device."""
     return _native.getDeviceCount() > 0
 
 

@@ -85,6 +85,8 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
         result = _core.from_numpy(values, dtype)
     if copy is False and result is not object:
         raise ValueError('Unable to avoid copy while creating an array as requested: pass copy=None to allow a copy')
+    if not isinstance(ndmin, (int, numpy.integer)):
+        raise TypeError(f"array: argument 'ndmin' must be an integer, given {type(ndmin).__name__} {ndmin!r}")
     if result.ndim < ndmin:
         result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
     return result

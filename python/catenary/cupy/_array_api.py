@@ -10,7 +10,7 @@ _KINDS = {'bool': 'b', 'signed integer': 'i', 'unsigned integer': 'u', 'integral
 
 
 def isdtype(dtype, kind):
-    """Is it this dtype, or of this kind? `kind` is a dtype, one of 'bool', 'signed integer', 'unsigned integer', 'integral',
+    """Returns whether the dtype is this one or belongs to this kind. `kind` is a dtype, one of 'bool', 'signed integer', 'unsigned integer', 'integral',
     'real floating', 'complex floating' and 'numeric', or a tuple of such."""
     dtype = numpy.dtype(dtype)
     for one in kind if isinstance(kind, tuple) else (kind,):

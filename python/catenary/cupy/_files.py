@@ -24,11 +24,11 @@ def _write(file, ending, write):
 def save(file, arr, allow_pickle=None):
     """Writes `arr` to a .npy file: a path, to which .npy is appended if missing, or a binary stream. `allow_pickle` is ignored, as no dtype here is
     pickled."""
-    _write(file, '.npy', lambda stream: numpy.save(stream, asnumpy(arr), allow_pickle=False))
+    _write(file, '.npy', lambda stream: numpy.save(stream, asnumpy(arr, order='A'), allow_pickle=False))
 
 
 def _write_several(write, file, args, kwds):
-    args, kwds = [asnumpy(a) for a in args], {name: asnumpy(a) for name, a in kwds.items()}
+    args, kwds = [asnumpy(a, order='A') for a in args], {name: asnumpy(a, order='A') for name, a in kwds.items()}
     _write(file, '.npz', lambda stream: write(stream, *args, **kwds))
 
 

@@ -57,12 +57,17 @@ def _is_plain(a, shape):
 
 
 def _options(options):
-    """Returns the compiler options that can be expressed as text: -DNAME=VALUE."""
+    """Returns the compiler options that can be expressed as text: -DNAME=VALUE, also in two parts or as --define-macro."""
     text = ''
-    for option in options:
-        if option.startswith('-D'):
-            name, _, value = option[2:].partition('=')
-            text += '#define %s %s\n' % (name, value or '1')
+    for option, following in zip(options, (*options[1:], '')):
+        if option in ('-D', '--define-macro'):
+            macro = following
+        elif option.startswith(('-D', '--define-macro=')):
+            macro = option.removeprefix('--define-macro=').removeprefix('-D')
+        else:
+            continue
+        name, _, value = macro.partition('=')
+        text += '#define %s %s\n' % (name, value or '1')
     return text
 
 
@@ -232,7 +237,7 @@ class ReductionKernel:
         self.nin, self.nout = len(self.in_params), len(self.out_params)
         self.nargs = self.nin + self.nout
         if self.nout != 1 or self.out_params[0].raw:
-            raise ValueError('%s: a reduction has one output that is not raw, given %r' % (name, out_params))
+            raise ValueError('%s: a reduction has one output that is not raw, given %r; make a kernel for each output' % (name, out_params))
         self.map_expr, self.reduce_expr, self.post_map_expr = map_expr, reduce_expr, post_map_expr
         self.identity = '' if identity is None else str(identity)
         self.name, self.__name__, self.reduce_type = name, name, reduce_type
@@ -376,10 +381,14 @@ class RawKernel:
         grid, block = _three(grid, 'grid', self.name), _three(block, 'block', self.name)
         if isinstance(args, ndarray):
             args = (args,)
+        if not isinstance(args, (tuple, list)):
+            raise TypeError('%s: the arguments must be a tuple of arrays and numbers, given %s %r' % (self.name, type(args).__name__, args))
         args = [a[(0,) * a.ndim] if isinstance(a, numpy.ndarray) and a.size == 1 else a for a in args]  # a one-element array is a number, as in CuPy
         arrays = [a for a in args if isinstance(a, ndarray)]
         structured = len(arrays) < len(args) and [a for a in args if isinstance(a, StructuredArray)]
         device = _core.device_of(arrays[0]) if arrays else _core.device_of(structured[0].memory) if structured else _core.Device()
+        if block[2] > 64 and _core.backend_of(device) != 'hip':  # CUDA's limit
+            raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: block = %s: the third number may be at most 64' % (self.name, block))
         most = max(self._most(device), device.info['local_bytes'])
         if shared_mem > most:
             more = most_shared_bytes(device)

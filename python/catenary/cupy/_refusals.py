@@ -105,7 +105,7 @@ def _said(value):
         return f'a numpy.ndarray of {value.dtype} and shape {value.shape}; numpy.ndarray is not converted implicitly, use cupy.asarray'
     if isinstance(value, ndarray):
         return f'a cupy.ndarray of {value.dtype} and shape {value.shape}'
-    text = repr(value)
+    text = ' '.join(repr(value).split())
     return f'{type(value).__name__} {text if len(text) <= 60 else text[:57] + "..."}' if value is not None else 'None'
 
 

@@ -69,6 +69,10 @@ def piecewise(x, condlist, funclist, *args, **kw):
     """Evaluates a function, or takes a number, where each condition is true. An extra function covers the remaining elements, by default 0. If
     several conditions are true, the last one wins."""
     x = given(x)
+    if not hasattr(funclist, '__len__'):
+        raise TypeError(f"piecewise: argument 'funclist' must be a sequence of functions and numbers, given {type(funclist).__name__} {funclist!r}")
+    if isinstance(condlist, (int, float)) and not isinstance(condlist, bool):
+        raise TypeError(f"piecewise: argument 'condlist' must be a sequence of conditions, given {type(condlist).__name__} {condlist!r}")
     if isinstance(condlist, ndarray) and (condlist.ndim <= 1 and x.ndim > 0 or condlist.ndim == 0):
         condlist = [condlist]
     elif isinstance(condlist, bool) or isinstance(condlist, (list, tuple)) and condlist and x.ndim > 0 and \

@@ -51,6 +51,9 @@ def randn(self, *size, dtype=float):
 def randint(self, low, high=None, size=None, dtype=int):
     """Returns integers in [low, high), or in [0, low)."""
     low, high = (0, low) if high is None else (low, high)
+    for value in (low, high):
+        if not isinstance(value, (int, float, numpy.number, numpy.bool_, numpy.ndarray, ndarray, list, tuple)):
+            raise TypeError(f'randint: low and high must be integers or arrays of integers, given {type(value).__name__} {value!r}')
     dtype = numpy.dtype(dtype)
     if numpy.ndim(low) or numpy.ndim(high):
         kind = dtype if dtype == 'u8' else int
@@ -63,6 +66,8 @@ def randint(self, low, high=None, size=None, dtype=int):
         return self._integers(int(low), int(high), size, numpy.int8).astype(bool)
     if dtype == 'u8' and 0 <= low < high <= 2 ** 64 and high >= 2 ** 63:
         return _wide_integers(self, int(low), int(high), size)
+    if dtype == 'i8' and high == 2 ** 63 and -2 ** 63 <= low < high:  # int64 does not hold the end
+        return (_wide_integers(self, int(low) + 2 ** 63, 2 ** 64, size) ^ numpy.uint64(2 ** 63)).view('i8')
     if low < -2 ** 63 or high > 2 ** 63:
         raise ValueError(f'randint: {dtype} does not hold [{low}, {high})')
     return self._integers(int(low), int(high), size, dtype)
@@ -146,6 +151,29 @@ def bytes(self, length):
 _drawn = RandomState.choice
 
 
+def _pickled(self, *state):
+    """Returns what pickle stores: the class by its name, which does not depend on the library that serves `cupy`, and the attributes."""
+    kind = type(self)
+    return _restored, (kind.__name__ if _CLASSES.get(kind.__name__) is kind else kind, *state), getattr(self, '__dict__', None) or None
+
+
+def _restored(kind, *state):
+    """Returns an object of a class or its name. `state` is the seed and the number of calls of its RandomState."""
+    kind = _CLASSES[kind] if isinstance(kind, str) else kind
+    made = kind.__new__(kind)
+    if issubclass(kind, RandomState):
+        RandomState.__init__(made, 0)
+        made._set_state(*state)
+    elif issubclass(kind, BitGenerator):
+        made._random_state = _restored('RandomState', *state)
+    return made
+
+
+@_method
+def __reduce__(self):
+    return _pickled(self, *self._state)
+
+
 @_method
 def choice(self, a, size=None, replace=True, p=None):
     """Draws from 0 … a - 1, or the elements of a."""
@@ -197,6 +225,10 @@ class BitGenerator:
             self._seed_seq = numpy.random.SeedSequence(None if seed is None else _seed_of(seed))
         self._random_state = RandomState(self._seed_seq if seed is None else seed)
 
+    def __reduce__(self):
+        restore, arguments, attributes = _pickled(self, *self._random_state._state)
+        return restore, arguments, {name: value for name, value in attributes.items() if name != '_random_state'} or None
+
     def random_raw(self, size=None, output=True):
         """Returns 32 random bits per element as int32, or None if output is False."""
         drawn = self._random_state._integers(-2 ** 31, 2 ** 31, size, numpy.int32)
@@ -220,6 +252,8 @@ class Generator:
 
     def __init__(self, bit_generator):
         self.bit_generator = bit_generator
+
+    __reduce__ = _pickled
 
     def integers(self, low, high=None, size=None, dtype=numpy.int64, endpoint=False):
         """Returns integers in [low, high), or in [low, high] with endpoint. Without high they are in [0, low)."""
@@ -292,7 +326,8 @@ def _bind(name, method):
     return function
 
 
-for _class in (RandomState, BitGenerator, XORWOW, MRG32k3a, Philox4x3210, Generator):
+_CLASSES = {_class.__name__: _class for _class in (RandomState, BitGenerator, XORWOW, MRG32k3a, Philox4x3210, Generator)}
+for _class in _CLASSES.values():
     _class.__module__ = 'cupy.random'  # programs find a generator's package by this name
 
 random = ranf = sample = None

@@ -21,7 +21,7 @@ class Model:
 
     @property
     def inputs(self):
-        """A list of (name, dtype, shape). An extent is the text of a number, a name such as 'batch', or '?'."""
+        """A list of (name, dtype, shape). A size in a shape is the text of a number, a name such as 'batch', or '?'."""
         return self._model.inputs()
 
     @property

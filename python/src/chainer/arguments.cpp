@@ -78,7 +78,7 @@ class Objects final : public F::Arguments {
 Row row_of(const F::Signature& signature) {
   static std::deque<std::string> words;  // the storage of keyword-only names
   const Gives gives = signature.may_return_array ? Gives::one_and_array : signature.is_single ? Gives::one : Gives::all;
-  Row row{signature.path.c_str(), {}, 0, {}, gives, {}, &signature};
+  Row row{signature.path.c_str(), {}, 0, {}, gives, {}, &signature, signature.refuses_labels};
   if (signature.order.size() > row.parameters.size() || signature.arguments.size() > kMostArguments)
     throw std::length_error(signature.path);
   for (std::size_t i = 0; i < signature.order.size(); ++i) {

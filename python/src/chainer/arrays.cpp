@@ -136,80 +136,6 @@ int get_buffer(PyObject* o, Py_buffer* view, int) {
   return 0;
 }
 
-/// A C-contiguous buffer of a NumPy array, and whether the object is an array.
-struct Contiguous {
-  Py_buffer view{};
-  bool held = false;
-  explicit Contiguous(PyObject* o) {
-    held = reinterpret_cast<PyObject*>(Py_TYPE(o)) == ndarray_class() &&
-           PyObject_GetBuffer(o, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) == 0;
-    if (PyErr_Occurred()) PyErr_Clear();
-  }
-  ~Contiguous() {
-    if (held) PyBuffer_Release(&view);
-  }
-  Contiguous(const Contiguous&) = delete;
-  Contiguous& operator=(const Contiguous&) = delete;
-
-  static PyObject* ndarray_class() {
-    static PyObject* const type = nb::object(numpy().attr("ndarray")).release().ptr();
-    return type;
-  }
-};
-
-/// Stacks NumPy arrays of one shape and dtype along a new first axis. Returns None for other arguments.
-nb::object stacked(nb::list arrays) {
-  const Py_ssize_t count = PyList_Size(arrays.ptr());
-  if (count == 0) return nb::none();
-  const Contiguous first(PyList_GetItem(arrays.ptr(), 0));
-  Dtype dtype;
-  if (!first.held || first.view.ndim >= ct::kMaxDims || !dtype_of_letter(first.view.format, dtype) ||
-      *first.view.format != letter_of(dtype))
-    return nb::none();
-  ct::Dims shape{count};
-  for (int i = 0; i < first.view.ndim; ++i) shape.push_back(first.view.shape[i]);
-  static PyObject* const empty = checked(PyObject_GetAttrString(numpy().ptr(), "empty")).release().ptr();
-  const nb::object dims = checked(tuple_of(shape));
-  nb::object all = checked(PyObject_CallFunctionObjArgs(empty, dims.ptr(), numpy_dtype(dtype), nullptr));
-  const Contiguous to(all.ptr());
-  if (!to.held) return nb::none();
-  const Py_ssize_t bytes = first.view.len;
-  for (Py_ssize_t k = 0; k < count; ++k) {
-    const Contiguous one(PyList_GetItem(arrays.ptr(), k));
-    if (!one.held || one.view.ndim != first.view.ndim || one.view.len != bytes ||
-        std::strcmp(one.view.format, first.view.format) != 0 ||
-        !std::equal(one.view.shape, one.view.shape + one.view.ndim, first.view.shape))
-      return nb::none();
-    if (bytes > 0)
-      std::memcpy(static_cast<char*>(to.view.buf) + k * bytes, one.view.buf, static_cast<std::size_t>(bytes));
-  }
-  return all;
-}
-
-// ---- chainer.datasets.TupleDataset
-
-PyObject* examples_by_chainer = nullptr;  // Chainer's own __getitem__
-
-/// Returns an example: the datasets' elements at an integer. Other keys go to Chainer's method.
-PyObject* get_example(PyObject* o, PyObject* key) {
-  return guarded([&]() -> PyObject* {
-    static PyObject* const name = PyUnicode_InternFromString("_datasets");
-    const nb::object datasets = checked(PyObject_GetAttr(o, name));
-    if (PySlice_Check(key) || !PyTuple_Check(datasets.ptr()))
-      return PyObject_CallFunctionObjArgs(kept(examples_by_chainer), o, key, nullptr);
-    const Py_ssize_t count = PyTuple_Size(datasets.ptr());
-    const nb::object example = checked(PyTuple_New(count));
-    for (Py_ssize_t i = 0; i < count; ++i)
-      PyTuple_SetItem(example.ptr(), i,
-                      checked(PyObject_GetItem(PyTuple_GetItem(datasets.ptr(), i), key)).release().ptr());
-    return nb::object(example).release().ptr();
-  });
-}
-
-PyObject* example_at(PyObject* o, Py_ssize_t i) {  // for iteration
-  return guarded([&] { return get_example(o, nb::int_(i).ptr()); });
-}
-
 void free_buffer(PyObject* o) {
   std::destroy_at(&reinterpret_cast<BufferObject*>(o)->array);
   free_object(o);
@@ -259,10 +185,6 @@ bool array_over(PyObject* o, Array& a, bool written) {
 void register_arrays(nb::module_& m) {
   PyType_Slot of_buffer[] = {{Py_tp_dealloc, slot(free_buffer)}, {Py_bf_getbuffer, slot(get_buffer)}, {0, nullptr}};
   buffer_type = new_type(m, "_Buffer", sizeof(BufferObject), 0, of_buffer);
-  m.def("_stacked", stacked, nb::arg("arrays"));
-  PyType_Slot of_dataset[] = {{Py_mp_subscript, slot(get_example)}, {Py_sq_item, slot(example_at)}, {0, nullptr}};
-  new_type(m, "_TupleDatasetBase", sizeof(PyObject), Py_TPFLAGS_BASETYPE, of_dataset);
-  m.def("_chainer_examples", [](nb::object original) { keep(examples_by_chainer, std::move(original)); });
 }
 
 }  // namespace catenary_python

@@ -295,25 +295,79 @@ std::vector<int> indexes_from(PyObject* o, int count, const char* what) {
   return indexes;
 }
 
-/// Implements apply(inputs) if all inputs are NumPy arrays and no special setting is on. Otherwise calls Chainer's
-/// method.
+/// Returns the NumPy arrays of variables and arrays as a tuple, or an invalid object if one is another kind of array.
+nb::object numpy_data(PyObject* inputs) {
+  const Py_ssize_t count = PyTuple_Size(inputs);
+  nb::object data = checked(PyTuple_New(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* const x = PyTuple_GetItem(inputs, i);
+    PyObject* const array = is_variable(x) ? array_object(variable_of(x).node()) : x;
+    if (!PyObject_TypeCheck(array, numpy_array)) return {};
+    PyTuple_SetItem(data.ptr(), i, Py_NewRef(array));
+  }
+  return data;
+}
+
+/// Calls a function's own check_type_forward, unless chainer.config.type_check is off.
+void check_types(PyObject* o, const nb::object& in_data) {
+  if (!overrides(o, names().check_type_forward, original_check)) return;
+  if (!settings) keep(settings, nb::module_::import_("chainer").attr("config"));
+  if (nb::cast<bool>(nb::bool_(nb::object(nb::handle(settings).attr("type_check")))))
+    nb::handle(o).attr("_check_data_type_forward")(in_data);
+}
+
+/// Calls forward and checks that it returns a tuple of arrays.
+nb::object call_forward(PyObject* o, const nb::object& in_data) {
+  const PythonFunction& f = *self(o).own;
+  nb::object outputs =
+      checked(PyObject_CallFunctionObjArgs(get_attribute(o, names().forward).ptr(), in_data.ptr(), nullptr));
+  if (!PyTuple_Check(outputs.ptr()))
+    raise(PyExc_TypeError, "forward output must be a tuple (" + f.label() +
+                               ")\nActual: " + nb::cast<std::string>(nb::repr(outputs.type())));
+  const Py_ssize_t count = PyTuple_Size(outputs.ptr());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* const y = PyTuple_GetItem(outputs.ptr(), i);
+    if (y != Py_None && !PyObject_TypeCheck(y, numpy_array) && !is_ndarray(y))  // converted to the device that f uses
+      raise(PyExc_TypeError, "forward output must be a tuple of ndarrays.\nFunction: " + f.label() +
+                                 "\nActual output types: " + nb::cast<std::string>(nb::repr(nb::handle(y).type())));
+  }
+  if (count > 1 && nb::cast<bool>(nb::bool_(nb::object(nb::handle(o).attr("is_elementwise")))))
+    for (Py_ssize_t i = 1; i < count; ++i)
+      if (!nb::object(outputs[i].attr("shape")).equal(outputs[0].attr("shape")))
+        raise(PyExc_RuntimeError,
+              "An elementwise function returned outputs with different shapes.\nFunction: " + f.label());
+  return outputs;
+}
+
+/// Adds a call to the graph, and keeps the arrays that forward asked to retain.
+void join_graph(PyObject* o, std::vector<ct::VariableNode*>& inputs, const ct::Variables& ys,
+                const nb::object& outputs) {
+  const nb::object to_retain = get_attribute(o, names().outputs_to_retain);
+  const std::vector<int> kept = indexes_from(to_retain.ptr(), static_cast<int>(ys.size()), "retain_outputs");
+  const nb::object inputs_to_retain = get_attribute(o, names().inputs_to_retain);
+  self(o).own->join(inputs, ys, indexes_from(inputs_to_retain.ptr(), static_cast<int>(inputs.size()), "retain_inputs"),
+                    kept);
+  if (to_retain.is_none()) return;
+  const nb::object data = checked(PyTuple_New(static_cast<Py_ssize_t>(kept.size())));
+  for (std::size_t k = 0; k < kept.size(); ++k)
+    PyTuple_SetItem(data.ptr(), static_cast<Py_ssize_t>(k),
+                    Py_NewRef(PyTuple_GetItem(outputs.ptr(), static_cast<Py_ssize_t>(kept[k]))));
+  nb::handle(o).attr("_retained_output_data") = data;
+}
+
+/// Implements apply(inputs) for NumPy arrays. With hooks, debug mode or memory layouts, and for other arrays, it calls
+/// our package's method.
 PyObject* apply(PyObject* o, PyObject* given) {
   return guarded([&]() -> PyObject* {
     PythonFunction* const f = self(o).own;
     const auto by_chainer = [&] { return PyObject_CallFunctionObjArgs(kept(original_apply), o, given, nullptr); };
-    if (!f || f->joined || is_special()) return by_chainer();
+    if (!f || f->joined || has_hooks() || ct::config.debug || layouts_are_used || cupy_is_on_processor)
+      return by_chainer();
     const nb::object inputs = checked(PySequence_Tuple(given));
     const Py_ssize_t count = PyTuple_Size(inputs.ptr());
     if (count == 0) return by_chainer();
-    const nb::object in_data = checked(PyTuple_New(count));
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* const x = PyTuple_GetItem(inputs.ptr(), i);
-      PyObject* const array = is_variable(x) ? array_object(variable_of(x).node()) : x;
-      if (!PyObject_TypeCheck(array, numpy_array)) return by_chainer();
-      PyTuple_SetItem(in_data.ptr(), i, Py_NewRef(array));
-    }
-    const nb::handle self(o);
-    if (!get_attribute(o, names().hooks).is_none()) return by_chainer();
+    const nb::object in_data = numpy_data(inputs.ptr());
+    if (!in_data.is_valid() || !get_attribute(o, names().hooks).is_none()) return by_chainer();
     std::vector<ct::Variable> variables;
     std::vector<ct::VariableNode*> nodes;
     bool requires_grad = false;
@@ -325,48 +379,17 @@ PyObject* apply(PyObject* o, PyObject* given) {
       requires_grad |= node.requires_grad();
     }
     set_attribute(o, names().input_layouts, nones(static_cast<std::size_t>(count)));
-    if (overrides(o, names().check_type_forward, original_check)) {
-      if (!settings) keep(settings, nb::module_::import_("chainer").attr("config"));
-      if (nb::cast<bool>(nb::bool_(nb::object(nb::handle(settings).attr("type_check")))))
-        self.attr("_check_data_type_forward")(in_data);
-    }
+    check_types(o, in_data);
     set_attribute(o, names().inputs_to_retain, nb::none());
     set_attribute(o, names().outputs_to_retain, nb::none());
-    const nb::object outputs =
-        checked(PyObject_CallFunctionObjArgs(get_attribute(o, names().forward).ptr(), in_data.ptr(), nullptr));
-    if (!PyTuple_Check(outputs.ptr()))
-      raise(PyExc_TypeError, "forward output must be a tuple (" + f->label() +
-                                 ")\nActual: " + nb::cast<std::string>(nb::repr(outputs.type())));
+    const nb::object outputs = call_forward(o, in_data);
     const auto made = static_cast<std::size_t>(PyTuple_Size(outputs.ptr()));
     ct::Variables ys;
-    for (std::size_t i = 0; i < made; ++i) {
-      PyObject* const y = PyTuple_GetItem(outputs.ptr(), static_cast<Py_ssize_t>(i));
-      if (y != Py_None && !PyObject_TypeCheck(y, numpy_array) && !is_ndarray(y))  // converted to the device that f uses
-        raise(PyExc_TypeError, "forward output must be a tuple of ndarrays.\nFunction: " + f->label() +
-                                   "\nActual output types: " + nb::cast<std::string>(nb::repr(nb::handle(y).type())));
-      ys.push_back(variable_over(y, requires_grad));
-    }
-    if (made > 1 && nb::cast<bool>(nb::bool_(nb::object(self.attr("is_elementwise")))))
-      for (std::size_t i = 1; i < made; ++i)
-        if (!nb::object(outputs[i].attr("shape")).equal(outputs[0].attr("shape")))
-          raise(PyExc_RuntimeError,
-                "An elementwise function returned outputs with different shapes.\nFunction: " + f->label());
+    for (std::size_t i = 0; i < made; ++i)
+      ys.push_back(variable_over(PyTuple_GetItem(outputs.ptr(), static_cast<Py_ssize_t>(i)), requires_grad));
     set_attribute(o, names().output_layouts, nones(made));
     set_attribute(o, names().output_count, nb::int_(made));
-    if (ct::config.enable_backprop) {
-      const std::vector<int> kept =
-          indexes_from(get_attribute(o, names().outputs_to_retain).ptr(), static_cast<int>(made), "retain_outputs");
-      f->join(nodes, ys,
-              indexes_from(get_attribute(o, names().inputs_to_retain).ptr(), static_cast<int>(count), "retain_inputs"),
-              kept);
-      if (!get_attribute(o, names().outputs_to_retain).is_none()) {
-        const nb::object data = checked(PyTuple_New(static_cast<Py_ssize_t>(kept.size())));
-        for (std::size_t k = 0; k < kept.size(); ++k)
-          PyTuple_SetItem(data.ptr(), static_cast<Py_ssize_t>(k),
-                          Py_NewRef(PyTuple_GetItem(outputs.ptr(), static_cast<Py_ssize_t>(kept[k]))));
-        self.attr("_retained_output_data") = data;
-      }
-    }
+    if (ct::config.enable_backprop) join_graph(o, nodes, ys, outputs);
     return wrap_variables(ys).release().ptr();
   });
 }

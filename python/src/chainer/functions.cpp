@@ -9,7 +9,7 @@
 
 #include "catenary/array/indexing.h"
 #include "catenary/autograd/operators.h"
-#include "catenary/core/error.h"
+#include "catenary/core/axis_error.h"
 #include "catenary/functions/math_basic.h"
 
 namespace catenary_python {
@@ -81,30 +81,36 @@ bool placed(const Row& row, PyObject* arguments, PyObject* keywords, PyObject** 
   return true;
 }
 
-PyObject* own_errors = nullptr;  // raises an error of the package catenary/chainer
+PyObject* invalid_type = nullptr;  // raises InvalidType with the name of a function and a message
 
-/// Raises the error that our package has for an error of the library.
-[[noreturn]] void raise_own(const char* function, const char* kind, const ct::Error& error) {
-  (void)nb::handle(kept(own_errors))(function, kind, error.what());
+[[noreturn]] void raise_invalid_type(const char* function, const ct::Error& error) {
+  (void)nb::handle(kept(invalid_type))(function, error.what());
   throw error;
 }
 
-/// Returns f's result. Raises our package's error for one of the library.
+/// Returns f's result. Raises Chainer's InvalidType for shapes and dtypes, and Python's exception for other errors.
 template <class Compute>
-auto or_raise(const char* function, Compute&& f) -> decltype(f()) {
+auto or_raise(const char* function, bool refuses_labels, Compute&& f) -> decltype(f()) {
   try {
     return with_hooks(f);
-  } catch (const ct::DeviceError&) {
+  } catch (const ct::ArgumentShapeError&) {
     throw;
   } catch (const ct::ShapeError& error) {
-    raise_own(function, "shape", error);
+    raise_invalid_type(function, error);
   } catch (const ct::DtypeError& error) {
-    raise_own(function, "dtype", error);
+    raise_invalid_type(function, error);
+  } catch (const ct::IndexCountError& error) {
+    raise_invalid_type(function, error);
+  } catch (const ct::EllipsisError& error) {
+    raise(PyExc_ValueError, error.what());
   } catch (const ct::IndexError& error) {
-    raise_own(function, "index", error);
-  } catch (const ct::Error& error) {
-    raise_own(function, "value", error);
+    if (refuses_labels) raise(PyExc_ValueError, error.what());
+    throw;
   }
+}
+template <class Compute>
+auto or_raise(const char* function, Compute&& f) -> decltype(f()) {
+  return or_raise(function, false, f);
 }
 
 /// Returns the position of an uninitialised Variable in an argument: "xs", or "xs[1]" in a list, or empty.
@@ -182,7 +188,7 @@ PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
     PyObject* places[kMostArguments] = {};
     if (placed(row, arguments, keywords, places)) {
       const unsigned refusing = row.signature ? 0 : no_none(self(o), places);
-      const ct::Variables ys = or_raise(name_of(row), [&] {
+      const ct::Variables ys = or_raise(name_of(row), row.refuses_labels, [&] {
         ct::Variables result;
         const bool taken =
             row.signature ? call_signature(*row.signature, places, result) : row.call(places, refusing, result);
@@ -427,8 +433,9 @@ bool read_key(PyObject* key, const Variable& x, std::vector<ct::Index>& to) {
   bool all = PyTuple_Check(key) || taken(key);
   if (PyTuple_Check(key))
     for (Py_ssize_t i = 0; i < PyTuple_Size(key); ++i) all = all && taken(PyTuple_GetItem(key, i));
-  if (all) to = parse_key(key, x.array());
-  return all;
+  if (!all) return false;
+  to = parse_key(key, x.array());
+  return true;
 }
 
 PyType_Slot* variable_operators() { return operator_slots; }
@@ -460,7 +467,7 @@ void register_functions(nb::module_& m) {
     }
     return nb::make_tuple(labels, lists);
   });
-  m.def("_chainer_errors", [](nb::object raise) { keep(own_errors, std::move(raise)); });
+  m.def("_chainer_errors", [](nb::object raise) { keep(invalid_type, std::move(raise)); });
   m.def("_chainer_operators", [](nb::list own, nb::list other) {
     for (std::size_t i = 0; i < kOperators; ++i) {
       if (!own[i].is_none()) keep(methods[i], nb::object(own[i]));
@@ -477,6 +484,7 @@ void register_chainer(nb::module_& m) {
   register_function_nodes(m);
   register_functions(m);
   register_optimizers(m);
+  register_plots(m);
 }
 
 }  // namespace catenary_python

@@ -35,6 +35,7 @@ struct Row {
   // the argument of `call` for each parameter
   std::array<std::uint8_t, 10> places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   const ct::functions::Signature* signature = nullptr;  // of a function of the library, in place of `call`
+  bool refuses_labels = false;                          // as in the signature
 };
 /// The maximum number of arguments of a call.
 inline constexpr std::size_t kMostArguments = 12;

@@ -17,11 +17,6 @@ namespace {
 
 PyObject* get_hooks = nullptr;  // chainer.get_function_hooks
 
-/// Settings that only Chainer's own code implements.
-constexpr const char* kSpecial[] = {"debug", "lazy_grad_sum", "schedule_func"};
-int special_globally[3] = {};
-thread_local int special_here[3] = {-1, -1, -1};
-
 /// The properties of a graph that a walk needs to know in advance.
 struct Ahead {
   bool is_librarys = true;  // no Python function, so that no Python code runs
@@ -86,7 +81,7 @@ class Walk {
 /// Propagates gradients from the starts and adds them to grad of all leaves.
 void walk_back(std::vector<ct::walk::Start> starts, const Ahead& ahead, bool retain_grad,
                std::optional<ct::Number> scale) {
-  if (is_special()) return with_hooks([&] { ct::walk::backprop_to_all(std::move(starts), retain_grad, scale); });
+  if (has_hooks()) return with_hooks([&] { ct::walk::backprop_to_all(std::move(starts), retain_grad, scale); });
   if (retain_grad || !ahead.releases()) return ct::walk::backprop_to_all(std::move(starts), retain_grad, scale);
   // Other threads may write a leaf's grad meanwhile: the walk starts with its current value.
   std::unordered_set<ct::VariableNode*> met;
@@ -117,13 +112,63 @@ PyObject* thread_hooks() {
 bool layouts_are_used = false;
 bool cupy_is_on_processor = false;
 
-bool is_special() {
-  if (layouts_are_used || cupy_is_on_processor) return true;
-  for (std::size_t i = 0; i < std::size(kSpecial); ++i)
-    if ((special_here[i] >= 0 ? special_here[i] : special_globally[i]) != 0) return true;
+bool has_hooks() {
   PyObject* const hooks = thread_hooks();
   return hooks && PyDict_Size(hooks) > 0;
 }
+
+namespace {
+
+/// Implements chainer.grad.
+nb::list gradients_of(nb::handle outputs, nb::handle inputs, nb::handle grad_outputs, nb::handle grad_inputs,
+                      bool set_grad, bool retain_grad, bool enable_double_backprop, nb::handle loss_scale) {
+  const auto variables = [](nb::handle all) {
+    std::vector<ct::Variable> list;
+    if (!all.is_none())
+      for (nb::handle v : all) list.push_back(variable_from(v));
+    return list;
+  };
+  const ct::GradOptions options{.grad_outputs = variables(grad_outputs),
+                                .grad_inputs = variables(grad_inputs),
+                                .set_grad = set_grad,
+                                .retain_grad = retain_grad,
+                                .enable_double_backprop = enable_double_backprop,
+                                .loss_scale = scale_from(loss_scale)};
+  const std::vector<ct::Variable> ys = variables(outputs), xs = variables(inputs);
+  std::vector<ct::VariableNode*> nodes;
+  for (const ct::Variable& y : ys) nodes.push_back(&y.node());
+  std::vector<ct::Variable> gradients;
+  {
+    const Walk walk(!set_grad && !retain_grad && !has_hooks() && Ahead(nodes).releases());
+    gradients = with_hooks([&] { return ct::grad(ys, xs, options); });
+  }
+  nb::list results;
+  for (const ct::Variable& g : gradients) results.append(checked(wrap_variable(g)));
+  return results;
+}
+
+/// Registers settings that Chainer and the library share.
+void register_settings(nb::module_& m) {
+  m.def("_old_style", [] { return old_style_gradients > 0; });
+  m.def(
+      "_set_config",
+      [](const std::string& name, int value, bool global) {
+        using S = ct::detail::Setting;
+        const auto set = [&](S s) {
+          if (global) {
+            ct::detail::set_global_setting(s, static_cast<std::uint8_t>(value));
+          } else {
+            ct::detail::set_local_setting(s, value);
+          }
+        };
+        if (name == "enable_backprop") set(S::enable_backprop);
+        if (name == "train") set(S::train);
+        if (name == "debug") set(S::debug);
+      },
+      "Passes a setting of Chainer's to the library, for all threads or for this one. -1 removes this thread's.");
+}
+
+}  // namespace
 
 void register_graph(nb::module_& m) {
   m.def(
@@ -156,56 +201,10 @@ void register_graph(nb::module_& m) {
       },
       nb::arg("y"), nb::arg("retain_grad"), nb::arg("enable_double_backprop"),
       "Implements Variable.backward without a loss scale. Returns False if Chainer's own code has to do it.");
-  m.def(
-      "_grad",
-      [](nb::handle outputs, nb::handle inputs, nb::handle grad_outputs, nb::handle grad_inputs, bool set_grad,
-         bool retain_grad, bool enable_double_backprop, nb::handle loss_scale) {
-        const auto variables = [](nb::handle all) {
-          std::vector<ct::Variable> list;
-          if (!all.is_none())
-            for (nb::handle v : all) list.push_back(variable_from(v));
-          return list;
-        };
-        const ct::GradOptions options{.grad_outputs = variables(grad_outputs),
-                                      .grad_inputs = variables(grad_inputs),
-                                      .set_grad = set_grad,
-                                      .retain_grad = retain_grad,
-                                      .enable_double_backprop = enable_double_backprop,
-                                      .loss_scale = scale_from(loss_scale)};
-        const std::vector<ct::Variable> ys = variables(outputs), xs = variables(inputs);
-        std::vector<ct::VariableNode*> nodes;
-        for (const ct::Variable& y : ys) nodes.push_back(&y.node());
-        std::vector<ct::Variable> gradients;
-        {
-          const Walk walk(!set_grad && !retain_grad && !is_special() && Ahead(nodes).releases());
-          gradients = with_hooks([&] { return ct::grad(ys, xs, options); });
-        }
-        nb::list results;
-        for (const ct::Variable& g : gradients) results.append(checked(wrap_variable(g)));
-        return results;
-      },
-      nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs").none(), nb::arg("grad_inputs").none(),
-      nb::arg("set_grad"), nb::arg("retain_grad"), nb::arg("enable_double_backprop"), nb::arg("loss_scale").none(),
-      "Implements chainer.grad.");
-  m.def("_old_style", [] { return old_style_gradients > 0; });
-  m.def(
-      "_set_config",
-      [](const std::string& name, int value, bool global) {
-        using S = ct::detail::Setting;
-        for (std::size_t i = 0; i < std::size(kSpecial); ++i)
-          if (name == kSpecial[i]) (global ? special_globally : special_here)[i] = value;
-        const auto set = [&](S s) {
-          if (global) {
-            ct::detail::set_global_setting(s, static_cast<std::uint8_t>(value));
-          } else {
-            ct::detail::set_local_setting(s, value);
-          }
-        };
-        if (name == "enable_backprop") set(S::enable_backprop);
-        if (name == "train") set(S::train);
-        if (name == "debug") set(S::debug);
-      },
-      "Passes a setting of Chainer's to the library, for all threads or for this one. -1 removes this thread's.");
+  m.def("_grad", gradients_of, nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs").none(),
+        nb::arg("grad_inputs").none(), nb::arg("set_grad"), nb::arg("retain_grad"), nb::arg("enable_double_backprop"),
+        nb::arg("loss_scale").none(), "Implements chainer.grad.");
+  register_settings(m);
 }
 
 }  // namespace catenary_python

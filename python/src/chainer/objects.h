@@ -129,8 +129,8 @@ void release_in_turn(PyObject* o);
 /// collector sees no graph, and keeps it for one collection. Guarded by the GIL.
 extern int walks_without_gil;
 
-/// Does the calling thread use debug mode, hooks, lazy sums of gradients, static graphs or memory layouts?
-bool is_special();
+/// Does the calling thread have function hooks?
+bool has_hooks();
 /// The number of live gradients of old-style functions. They cannot be differentiated, and Chainer's own code reports
 /// that.
 extern int old_style_gradients;
@@ -183,6 +183,7 @@ void register_variables(nb::module_& m);
 void register_function_nodes(nb::module_& m);
 void register_functions(nb::module_& m);
 void register_optimizers(nb::module_& m);
+void register_plots(nb::module_& m);
 
 /// Creates a heap type of this module.
 PyTypeObject* new_type(nb::module_& m, const char* name, int size, unsigned flags, PyType_Slot* slots);

@@ -16,19 +16,10 @@ std::optional<Array> unshared(const nb::object& array) {
   a.body().storage->exported.store(false, std::memory_order_relaxed);
   return a;
 }
-Variable deprecated(const Variable& y, const char* warning) {
-  if (y.defined() && PyErr_WarnEx(PyExc_DeprecationWarning, warning, 1) != 0) raise_set();
-  return y;
-}
 
 namespace {
 
 namespace F = ct::functions;
-
-Variable average(Floats x, std::optional<ct::Dims> axis, std::optional<Any> weights, std::optional<bool> keepdims) {
-  if (weights) return {};
-  return F::average(x.v, axes_of(axis), {}, keepdims.value_or(false));
-}
 
 Variable add(std::vector<Variable> xs) { return xs.size() > 1 && of_one_kind(xs) ? F::add(xs) : Variable(); }
 Variable identity(std::vector<Variable> xs) { return xs.size() == 1 ? F::identity(xs[0]) : Variable(); }
@@ -47,11 +38,6 @@ Variable einsum(Product product) {
   for (const Variable& v : product.operands)
     if (!of_one_dtype(v, product.operands[0])) return {};
   return F::einsum(product.subscripts, product.operands);
-}
-Variable batch_matmul(Floats a, Floats b, std::optional<bool> transa, std::optional<bool> transb) {
-  if (!of_one_dtype(a.v, b.v)) return {};
-  return deprecated(F::batch_matmul(a.v, b.v, transa.value_or(false), transb.value_or(false)),
-                    "batch_matmul is deprecated. Use matmul instead.");
 }
 /// An operand of sparse_matmul, sparse (chainer.utils.CooMatrix) or dense.
 struct Matrix {
@@ -86,13 +72,6 @@ Variable sparse_matmul(Matrix a, Matrix b, std::optional<bool> transa, std::opti
   return a.sparse ? F::sparse_matmul(*a.sparse, b.dense, of_a, of_b) : F::sparse_matmul(a.dense, *b.sparse, of_a, of_b);
 }
 
-/// A function of matrices that computes float16 in float32, as Chainer does.
-template <Variable (*f)(const Variable&)>
-Variable of_matrix(Floats a) {
-  if (a.v.dtype() != Dtype::float16) return f(a.v);
-  return F::cast(f(F::cast(a.v, Dtype::float32)), Dtype::float16);
-}
-
 /// Weights of classes: an array of floats. Chainer rejects a variable.
 struct Weights {
   Array a;
@@ -104,7 +83,7 @@ std::optional<F::Reduce> reduction(const std::optional<F::Reduce>& given, std::i
   const F::Reduce by = given.value_or(*taken.begin());
   return std::find(taken.begin(), taken.end(), by) != taken.end() ? std::optional(by) : std::nullopt;
 }
-Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, std::optional<bool>,
+Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, std::optional<bool> cache_score,
                                std::optional<Weights> class_weight, std::optional<std::int64_t> ignore_label,
                                std::optional<F::Reduce> reduce, std::optional<bool>,
                                std::optional<std::string> soft_target_loss) {
@@ -118,7 +97,8 @@ Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, s
                                    .ignore_label = ignore_label.value_or(-1),
                                    .class_weight = class_weight ? class_weight->a : Array(),
                                    .reduce = *by,
-                                   .kl_divergence = is_divergence});
+                                   .kl_divergence = is_divergence,
+                                   .cache_score = cache_score.value_or(true)});
 }
 
 ct::Variables argmax_crf1d(Floats cost, std::vector<Variable> xs) {
@@ -162,13 +142,7 @@ constexpr Row table[] = {
      5,
      call<negative_sampling>,
      Gives::one_and_array},
-    {"chainer.functions.math.matmul.batch_matmul", {}, 0, call<batch_matmul>},
     {"chainer.functions.math.sparse_matmul.sparse_matmul", {"a", "b", "transa", "transb"}, 2, call<sparse_matmul>},
-    {"chainer.functions.math.average.average", {}, 0, call<average>},
-    {"chainer.functions.math.det.batch_det", {}, 0, call<of_matrix<F::batch_det>>},
-    {"chainer.functions.math.det.det", {}, 0, call<of_matrix<F::det>>},
-    {"chainer.functions.math.inv.batch_inv", {}, 0, call<of_matrix<F::batch_inv>>},
-    {"chainer.functions.math.inv.inv", {}, 0, call<of_matrix<F::inv>>},
     {"chainer.functions.math.basic_math.add", {"*xs"}, 1, call<add>},
     {"chainer.functions.math.identity.identity", {"*inputs"}, 1, call<identity>},
     {"chainer.functions.math.einsum.einsum", {"*operands"}, 1, call<einsum>},
@@ -181,6 +155,7 @@ void complete(Row& row) {
     if (signature.path != row.name) continue;
     const Row of_library = row_of(signature);
     row.parameters = of_library.parameters, row.required = of_library.required, row.places = of_library.places;
+    row.refuses_labels = of_library.refuses_labels;
   }
 }
 

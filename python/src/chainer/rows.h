@@ -17,12 +17,8 @@ constexpr Call call = [](PyObject* const* arguments, unsigned no_none, ct::Varia
   return called(+f, arguments, no_none, result);
 };
 
-/// Issues Chainer's warning about a deprecated function and returns its result.
-Variable deprecated(const Variable& y, const char* warning);
 /// Returns the library's array over a NumPy array that nobody else sees, so that writes to it need not be tracked.
 std::optional<Array> unshared(const nb::object& array);
-
-inline ct::AxisArg axes_of(const std::optional<ct::Dims>& axis) { return axis ? ct::AxisArg(*axis) : ct::AxisArg(); }
 
 /// Are these labels or ids for a variable: integers, on its device?
 inline bool are_labels(const Any& t, const Floats& x) {

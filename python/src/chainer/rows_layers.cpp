@@ -21,12 +21,6 @@ Variable batch_normalization(Floats x, Floats gamma, Floats beta, const F::Batch
   }
   return F::batch_normalization(x.v, gamma.v, beta.v, options);
 }
-Variable fixed_batch_renormalization(Floats x, Floats gamma, Floats beta, Floats mean, Floats var,
-                                     std::optional<double> eps) {
-  if (!of_one_dtype({&x.v, &gamma.v, &beta.v, &mean.v, &var.v})) return {};
-  return deprecated(F::fixed_batch_renormalization(x.v, gamma.v, beta.v, mean.v, var.v, eps.value_or(2e-5)),
-                    "fixed_batch_renormalization is deprecated. Use fixed_batch_normalization instead.");
-}
 
 /// Seeds the library's generator from NumPy's, which users seed, and restores its state at the end.
 class NumpysSeed {
@@ -149,10 +143,6 @@ constexpr Row table[] = {
      Gives::one_and_array},
     {"chainer.functions.noise.gumbel_softmax.gumbel_softmax", {"log_pi", "tau", "axis"}, 1, call<gumbel_softmax>},
     {"chainer.functions.noise.zoneout.zoneout", {"h", "x", "ratio"}, 2, call<zoneout>},
-    {"chainer.functions.normalization.batch_renormalization.fixed_batch_renormalization",
-     {},
-     0,
-     call<fixed_batch_renormalization>},
     {"chainer.functions.rnn.n_step_lstm.n_step_lstm",
      {"n_layers", "dropout_ratio", "hx", "cx", "ws", "bs", "xs"},
      7,

@@ -30,13 +30,15 @@ bool read(PyObject* o, Key& to) {
 /// A device of Chainer's, or an object that names one.
 struct Place {
   ct::Device device;
+  bool is_cupy = false;
 };
 bool read(PyObject* o, Place& to) {
   try {
     const nb::object device = nb::module_::import_("chainer").attr("get_device")(nb::handle(o));
     const std::string kind = nb::cast<std::string>(device.type().attr("__name__"));
     if (kind != "CpuDevice" && kind != "GpuDevice") return false;
-    to.device = kind == "CpuDevice"
+    to.is_cupy = kind == "GpuDevice";
+    to.device = !to.is_cupy
                     ? ct::Device()
                     : device_of_ordinal(nb::cast<std::int64_t>(nb::int_(nb::object(device.attr("device").attr("id")))));
     return true;
@@ -79,18 +81,6 @@ ct::Variables split_axis(Values x, SplitAt at, int axis, std::optional<bool> for
   if (!force_tuple.value_or(true)) return {};
   return at.places ? F::split_axis(x.v, ct::Sections(*at.places), axis) : F::split_axis(x.v, at.parts, axis);
 }
-Variable where(Any condition, Values x, Values y) {
-  return of_one_dtype(x.v, y.v) && condition.v.dtype() == Dtype::bool_ ? F::where(condition.v, x.v, y.v) : Variable();
-}
-
-Variable as_strided(Values x, ct::Dims shape, ct::Dims strides, std::optional<std::int64_t> offset) {
-  return x.v.array().is_contiguous() ? F::as_strided(x.v, shape, strides, offset.value_or(0)) : Variable();
-}
-ct::Variables broadcast(std::vector<Variable> xs) {
-  for (const Variable& x : xs)
-    if (!of_one_dtype(x, xs[0])) return {};
-  return xs.size() > 1 ? F::broadcast(xs) : ct::Variables();
-}
 Variable cast(Values x, Type typ) {
   const bool is_same = x.v.dtype() == typ.dtype;
   if (is_same && (!ct::config.enable_backprop || !x.v.requires_grad())) return x.v;
@@ -106,7 +96,10 @@ Variable scatter_add(Floats a, Key slices, Floats b) {
   std::vector<ct::Index> indices;
   return of_one_dtype(a.v, b.v) && read_key(slices.o, a.v, indices) ? F::scatter_add(a.v, indices, b.v) : Variable();
 }
-Variable copy(Values x, Place dst) { return x.v.device() == dst.device ? x.v : F::copy(x.v, dst.device); }
+Variable copy(Values x, Place dst) {
+  if (x.v.device() != dst.device) return F::copy(x.v, dst.device);
+  return is_ndarray(array_object(x.v.node())) == dst.is_cupy ? x.v : Variable();
+}
 Variable pad(Values x, Borders width, std::string mode, std::optional<double> value) {
   if (mode != "constant") return {};
   ct::PadOptions options;
@@ -121,9 +114,6 @@ constexpr Row table[] = {
      3,
      call<split_axis>,
      Gives::all},
-    {"chainer.functions.array.where.where", {}, 0, call<where>},
-    {"chainer.functions.array.as_strided.as_strided", {}, 0, call<as_strided>},
-    {"chainer.functions.array.broadcast.broadcast", {}, 0, call<broadcast>, Gives::all},
     {"chainer.functions.array.cast.cast", {"x", "typ"}, 2, call<cast>},
     {"chainer.functions.array.copy.copy", {"x", "dst"}, 2, call<copy>},
     {"chainer.functions.array.get_item.get_item", {"x", "slices"}, 2, call<get_item>},

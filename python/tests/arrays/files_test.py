@@ -20,6 +20,7 @@ class TestFiles:
         assert os.listdir(tmp_path) == ['a.npy']
         same(cupy.load(tmp_path / 'a.npy'), numpy.load(tmp_path / 'a.npy'))
         same(cupy.load(tmp_path / 'a.npy', mmap_mode='r'), array)
+        assert cupy.load(tmp_path / 'a.npy').flags.f_contiguous == array.flags.f_contiguous
 
     @pytest.mark.parametrize('write', ['savez', 'savez_compressed'])
     def test_npz(self, tmp_path, write):

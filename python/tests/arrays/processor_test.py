@@ -244,7 +244,7 @@ def test_blocks_that_are_too_large_are_refused():
     from catenary import cupy
     kernel = cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')
     with cupy.cuda.Device('cpu'):
-        for block in ((1025,), (32, 33), (1, 1, 2000)):
+        for block in ((1025,), (32, 33), (16, 2, 64)):
             with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='kernel f, .*: the processor takes 1 to 1024 work-items in a group'):
                 kernel((1,), block, (cupy.zeros(1, 'i'),))
         assert kernel.attributes['max_threads_per_block'] == 1024

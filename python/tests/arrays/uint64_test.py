@@ -79,3 +79,72 @@ def test_random_integers_of_arrays():
     assert all(a <= b < a + 2 for a, b in zip(low.tolist(), drawn))
     with pytest.raises(ValueError):
         cupy.random.randint(0, 2 ** 64 + 1, dtype='u8')
+
+
+@pytest.mark.parametrize('low', [-2 ** 63, -5, 0, 2 ** 62, 2 ** 63 - 1])
+def test_random_integers_up_to_the_end_of_int64(low):
+    for drawn in (cupy.random.RandomState(3).randint(low, 2 ** 63, 2000), cupy.random.default_rng(3).integers(low, 2 ** 63 - 1, 2000, endpoint=True)):
+        values = drawn.tolist()
+        assert drawn.dtype == 'i8' and low <= min(values)
+        mean, spread = (low + 2 ** 63) / 2, (2 ** 63 - low) / 12 ** 0.5
+        assert abs(sum(values) / 2000 - mean) <= 5 * spread / 2000 ** 0.5
+    with pytest.raises(ValueError):
+        cupy.random.randint(low, 2 ** 63 + 1)
+
+
+def test_padding():
+    for values in (2 ** 64 - 1, (2 ** 63, 5), ((2 ** 63 + 1, 2 ** 64 - 1), (1, 2))):
+        x = numpy.array([[1, 2 ** 63], [2 ** 64 - 1, 4]], 'u8')
+        same(cupy.pad(cupy.asarray(x), 2, constant_values=values), numpy.pad(x, 2, constant_values=numpy.asarray(values, 'u8')))
+
+
+@pytest.mark.parametrize('value', [1e19, 2.0 ** 63, 1.8446744073709550e19, 2 ** 63 + 4097, 2 ** 64 - 1, numpy.float64(1e19), numpy.float32(1e19), numpy.uint64(2 ** 64 - 1)], ids=repr)
+def test_storing_one_value(value):
+    """A value beyond int64 in each function that stores it in an array of uint64, also in a view."""
+    def results(xp):
+        made = {'full': xp.full(2, value, 'u8'), 'full_like': xp.full_like(xp.zeros(3, 'u8'), value)}
+        for name in ('fill', 'setitem', 'put', 'put_along_axis', 'place', 'putmask', 'copyto', 'fill_diagonal', 'where', 'masked'):
+            base = xp.arange(24).astype('u8').reshape(4, 6)
+            a = base[::2, ::-1]
+            if name == 'fill':
+                a.fill(value)
+            elif name == 'setitem':
+                a[1, 2:] = value
+            elif name == 'masked':
+                a[a > 5] = value
+            elif name == 'put':
+                xp.put(a, xp.array([1, 4]), value)
+            elif name == 'put_along_axis':
+                xp.put_along_axis(a, xp.array([[1], [2]]), xp.asarray(value).astype('u8'), 1)
+            elif name == 'copyto':
+                xp.copyto(a, value, casting='unsafe')
+            elif name == 'fill_diagonal':
+                xp.fill_diagonal(a, value)
+            elif name == 'where':
+                a[...] = xp.where(a > 5, numpy.uint64(value), a)
+            else:
+                getattr(xp, name)(a, a > 5, xp.asarray(value).astype('u8').reshape(1))
+            made[name] = base
+        return made
+    theirs = results(numpy)
+    for name, ours in results(cupy).items():
+        same(ours, theirs[name])
+
+
+@pytest.mark.parametrize('value', [2 ** 64, -2 ** 63 - 1, 2 ** 70, 2 ** 63])
+@pytest.mark.parametrize('dtype', ['f', 'd', 'D'])
+def test_copying_an_integer_to_floats(value, dtype):
+    theirs, ours = numpy.zeros(3, dtype), cupy.zeros(3, dtype)
+    numpy.copyto(theirs[::2], value)
+    cupy.copyto(ours[::2], value)
+    same(ours, theirs)
+
+
+@pytest.mark.parametrize('shift, axis', [(2 ** 63, None), (-2 ** 70 - 1, None), (2 ** 64 + 5, 0), ((2 ** 63, -2 ** 65), (0, 1)), ((2 ** 62, 2 ** 62, 2 ** 62), 1), (numpy.uint64(2 ** 63 + 1), 1),
+                                         ((2 ** 63 - 1, 2 ** 63 - 1), None), (-7, None), ((3, -8), (1, 0))], ids=str)
+def test_roll_beyond_int64(shift, axis):
+    a = numpy.arange(15).reshape(3, 5)
+    theirs = numpy.roll(a, tuple(map(int, shift)) if isinstance(shift, tuple) else int(shift), axis)
+    same(cupy.roll(cupy.asarray(a), shift, axis), theirs)
+    same(cupy.roll(cupy.asarray(a)[:, ::-1], shift, axis), numpy.roll(a[:, ::-1], tuple(map(int, shift)) if isinstance(shift, tuple) else int(shift), axis))
+    assert cupy.roll(cupy.zeros((0, 3)), shift, axis).shape == (0, 3)

@@ -89,6 +89,136 @@ print([raised(f) for f in (lambda: F.softmax_cross_entropy(x, t, reduce='x'), la
 ''') == ['True True', "['ValueError', 'ValueError', 'InvalidType', 'ValueError', 'ValueError', 'ValueError']"]
 
 
+def test_cache_score_decides_whether_the_loss_gives_out_its_probabilities():
+    assert out('''
+x, t = V(rng.randn(3, 4)), np.array([1, 0, 3], 'i')
+kept, none = F.softmax_cross_entropy(x, t), F.softmax_cross_entropy(x, t, cache_score=False)
+print(np.allclose(kept.creator.y, F.softmax(x).array), none.creator.y, kept.array == none.array)
+soft = F.softmax_cross_entropy(x, t, class_weight=np.ones(4), reduce='no', cache_score=False)
+print(soft.creator.y, F.softmax_cross_entropy(x, t, True, True).creator.y is None)
+''') == ['True None True', 'None False']
+
+
+def test_errors_have_the_classes_of_chainer():
+    assert out('''
+import warnings
+x, i = rng.randn(2, 3, 4).astype('f'), np.array([[1], [2]])
+print([raised(f) for f in (
+    lambda: F.moveaxis(x, (0, 1), (1,)), lambda: F.squeeze(x, 0), lambda: F.tensordot(x, x, 2), lambda: F.max(x, axis=(0, -3)),
+    lambda: F.scatter_add(x, 0, x), lambda: F.permutate(x, np.array([0, 7]), 0), lambda: F.average_pooling_3d(x, 2),
+    lambda: F.get_item(x, (Ellipsis, Ellipsis)), lambda: F.scatter_add(x, (Ellipsis, 0, Ellipsis), x), lambda: V(x)[..., None, ...])])
+print([raised(f) for f in (
+    lambda: F.moveaxis(x, 3, 0), lambda: F.squeeze(x, 5), lambda: F.max(x, axis=4), lambda: F.average_pooling_2d(x, 2), lambda: F.get_item(x, (0,) * 4),
+    lambda: V(x)[x > 0, None, 0], lambda: F.scatter_add(x, (0,) * 4, V(x[0, 0, :1])),
+    lambda: F.convolution_1d(x, np.ones((2, 5, 1), 'f')), lambda: F.average(x, 1, np.ones(5, 'f')), lambda: F.where(i, x, x))])
+print([raised(f) for f in (lambda: V(x)[5], lambda: F.embed_id(np.array([9]), x[0]), lambda: F.linear(x, x, nothing=1), lambda: F.inv(np.zeros((2, 2), 'f')))])
+with chainer.using_config('debug', True):
+    try:
+        F.log(-V(x[0] ** 2))
+    except RuntimeError as error:
+        print(error)
+    y = F.sqrt(V(np.zeros(1, 'f')))
+    y.grad = np.zeros(1, 'f')
+    try:
+        y.backward()
+    except RuntimeError as error:
+        print(error)
+with warnings.catch_warnings(record=True) as met:
+    warnings.simplefilter('always')
+    y = F.batch_matmul(x, x, transb=True)
+print(np.allclose(y.array, x @ x.transpose(0, 2, 1), 1e-5, 1e-5), [(w.category.__name__, 'matmul' in str(w.message), w.filename) for w in met], F.batch_matmul.__name__)
+''') == [str(['ValueError'] * 10), str(['InvalidType'] * 10), "['IndexError', 'IndexError', 'TypeError', 'LinAlgError']",
+         'NaN is detected on forward computation of Log', 'NaN is detected on backward computation of Sqrt',
+         "True [('DeprecationWarning', True, '<string>')] batch_matmul"]
+
+
+def test_lists_of_indices_add_and_stacks_need_equal_axes():
+    assert out('''
+x, same = rng.randn(3, 4).astype('f'), []
+for key in ([], [[0, 2, 2], [1, 0, 0]], [0, -1], ([], slice(1, 3)), [True, False, True], (slice(None), [1, 1])):
+    at = tuple(key) if key and isinstance(key, list) and isinstance(key[0], list) else key
+    at = np.array(at, None if at else 'l') if isinstance(at, list) else tuple([np.array(i, 'l') if i == [] else i for i in at])
+    added = x.copy()
+    np.add.at(added, at, x[at] * 2)
+    a, b = V(x), V(x[at] * 2)
+    y = F.scatter_add(a, key, b)
+    y.grad = x
+    y.backward()
+    same += [np.allclose(y.array, added), np.array_equal(a.grad, x), np.array_equal(b.grad, x[at]), np.array_equal(F.get_item(x, key).array, x[at])]
+print(all(same), len(same))
+print([raised(lambda: f([V(np.ones(s, 'f')) for s in shapes])) for f in (F.hstack, F.vstack, F.dstack)
+       for shapes in (((), (1,)), ((1,), (1, 1)), ((2, 1), (2, 1, 1)), ((3,), (3,)), ((), ()))])
+''') == ['True 24', str((['InvalidType'] * 3 + [None] * 2) * 3)]
+
+
+def test_few_elements_and_debug_mode():
+    assert out('''
+x, t = rng.randn(2, 3, 4).astype('f'), np.arange(8, dtype='i').reshape(1, 2, 4)
+print(F.transpose_sequence([]), F.transpose_sequence([x[0, :0], x[1, :0]]), raised(lambda: F.transpose_sequence([x[0, :0], x[1]])))
+print([raised(f) for f in (lambda: F.batch_l2_norm_squared(x[0, 0]), lambda: F.connectionist_temporal_classification(V(x), t[0], 0),
+                           lambda: F.split_axis(x, [2, 1], 1), lambda: F.tensordot(x, x, ((0, 1, 2, 3), (0, 1, 2, 3))),
+                           lambda: F.tensordot(x, x, (-4, 0)), lambda: F.tensordot(x, x, ()))])
+with chainer.using_config('debug', True):
+    print(raised(lambda: F.split_axis(x, [2, 1], 1)), len(F.split_axis(x, [1, 1, 2], 1)))
+e = rng.randn(1, 3, 2, 4)
+a, b = [F.discriminative_margin_based_clustering_loss(e, labels, 0.1, 2, 3) for labels in (t, np.where(t > 3, 0, t))]
+print([np.array_equal(u.array, v.array) for u, v in zip(a, b)])
+''') == ['() () InvalidType', "['InvalidType', 'TypeError', None, 'ValueError', 'ValueError', 'ValueError']", 'ValueError 4', '[True, True, True]']
+
+
+def test_strides_of_memory():
+    assert out('''
+from chainer.functions.array.as_strided import _stride_array
+memory = rng.randn(24)
+print([raised(f) for f in (lambda: _stride_array(memory, (2, 2), (1,), 0), lambda: _stride_array(memory, (3,), (-1,), 1),
+                           lambda: _stride_array(memory, (3, 2), (9, 6), 1), lambda: _stride_array(memory, (0, 3), (9, 60), 1))])
+for x, geometry in ((memory.reshape(4, 6)[::-1, ::2], ((5, 3), (4, 1), 2)), (memory.reshape(4, 6).T, ((2, 0), (1, 1), 0)),
+                    (memory.reshape(2, 3, 4)[:, 1], ((3, 3, 2), (-1, 2, 3), 5)), (np.broadcast_to(memory[3:6], (2, 3)), ((7,), (1,), 0)),
+                    (np.asfortranarray(memory.reshape(4, 6))[1:, 2:], ((2, 2), (-9, -1), 23))):
+    base = x if x.base is None else x.base
+    while base.base is not None:
+        base = base.base
+    whole = base.ravel('K')
+    at = _stride_array(np.arange(24), *geometry)
+    v = V(x)
+    y = F.as_strided(v, *geometry)
+    print(np.array_equal(y.array, whole[at]), end=' ')
+    gy = rng.randn(*geometry[0])
+    cells = np.bincount(at.ravel(), gy.ravel(), 24)
+    of_x = [(element.__array_interface__['data'][0] - whole.__array_interface__['data'][0]) // 8 for element in
+            (x[i:i + 1] if x.ndim == 1 else x[tuple(slice(k, k + 1) for k in i)] for i in np.ndindex(x.shape))]
+    counts = np.bincount(of_x, minlength=24)
+    gx, = chainer.grad((y,), (v,), (V(gy),), enable_double_backprop=True)
+    print(np.allclose(gx.array.ravel(), [cells[i] / counts[i] for i in of_x]), end=' ')
+    g, r = V(gy), rng.randn(*x.shape)
+    twice, = chainer.grad(chainer.grad((y,), (v,), (g,), enable_double_backprop=True), (g,), (V(r),))
+    spread = np.bincount(of_x, r.ravel() / counts[of_x], 24)
+    print(np.allclose(twice.array, spread[at]), end=' ')
+print()
+i = V(np.arange(12).reshape(3, 4)[::-1])
+y = F.as_strided(i, (12,), (1,))
+y.grad = np.ones(12, int)
+print(y.array.tolist() == list(range(12)), raised(lambda: chainer.grad((y,), (i,))))
+cupy = chainer.backends.cuda.cupy
+x = V(cupy.asarray(memory.reshape(4, 6)).T[::-1])
+y = F.as_strided(x, (3, 5), (2, 1), 4)
+gx, = chainer.grad((F.sum(y ** 2),), (x,))
+w = V(memory.reshape(4, 6).T[::-1])
+gw, = chainer.grad((F.sum(F.as_strided(w, (3, 5), (2, 1), 4) ** 2),), (w,))
+print(np.array_equal(y.array.get(), memory[4:][np.arange(3)[:, None] * 2 + np.arange(5)]), type(gx.array) is cupy.ndarray, np.allclose(gx.array.get(), gw.array))
+''') == ["['ValueError', 'ValueError', 'ValueError', None]", 'True ' * 15, 'True TypeError', 'True True True']
+
+
+def test_averages_and_16_bit_matrices():
+    assert out('''
+x = rng.rand(3, 4, 5)
+print(np.allclose(F.average(x, None, None).array, x.mean()), np.allclose(F.average(x, weights=x).array, (x * x).sum() / x.sum()))
+print(np.allclose(F.average(x, (2, 0), keepdims=True).array, x.mean((0, 2), keepdims=True)), raised(lambda: F.average(x, (0, 2), x[:, 0])))
+h = rng.rand(2, 3, 3).astype('e') + np.eye(3, dtype='e')
+print(F.batch_det(h).dtype, np.allclose(F.batch_det(h).array, np.linalg.det(h.astype('d')), 1e-2), np.allclose(F.batch_inv(h).array, np.linalg.inv(h.astype('d')), 1e-2, 1e-2))
+''') == ['True True', 'True ValueError', 'float16 True True']
+
+
 def test_axes_labels_keys_and_weights():
     assert out('''
 a, b = rng.randn(4, 3, 2), rng.randn(3, 2, 5)
@@ -153,6 +283,51 @@ print(y.dtype, np.allclose(y.array, values.dot(dense.array)), sparse.data.grad.d
 print(raised(lambda: F.sparse_matmul(dense, dense)), raised(lambda: F.convolution_1d(np.ones((2, 3, 4, 4), 'f'), np.ones((3, 3, 2), 'f'))),
       raised(lambda: F.softmax_cross_entropy(dense, np.zeros(3, 'i'), class_weight=np.ones(2, 'i'))), raised(lambda: F.hstack([dense, np.ones(3, 'f')])))
 ''') == ['float64 True float64 True float32', 'ValueError ValueError ValueError InvalidType']
+
+
+def test_errors_of_types_name_the_function_and_both_sides():
+    assert out('''
+x, W = rng.randn(2, 3).astype('f'), rng.randn(4, 3).astype('f')
+for f in (lambda: F.linear(x[0], W), lambda: F.maximum(x, x.astype('d')), lambda: F.exp(W.astype('i')), lambda: V(x) + W,
+          lambda: F.softmax_cross_entropy(x, W)):
+    try:
+        f()
+    except chainer.utils.type_check.InvalidType as error:
+        print('; '.join(str(error).splitlines()[1:]), [error.expect, error.actual] == [s[8:] for s in str(error).splitlines()[3:]])
+''') == ['Invalid operation is performed in: linear (Forward); ; Expect: x must have at least 2 axes (batch, inputs); Actual: (3,) True',
+         'Invalid operation is performed in: maximum (Forward); ; Expect: x1.dtype == x2.dtype; Actual: float32 != float64 True',
+         'Invalid operation is performed in: exp (Forward); ; Expect: x.dtype.kind == f; Actual: i != f True',
+         'Invalid operation is performed in: + (Forward); ; add: shapes (2, 3) and (4, 3) do not broadcast together False',
+         'Invalid operation is performed in: softmax_cross_entropy (Forward); ; Expect: arrays whose shapes and dtypes fit together; Actual: '
+         "an array of shape (2, 3) and dtype float32; an array of shape (4, 3) and dtype float32; True; True; None; -1; 'mean'; False; "
+         "'cross-entropy' True"]
+
+
+def test_copies_between_numpy_and_cupy_on_the_processor():
+    assert run(BEGIN + '''
+x = V(rng.randn(2, 3).astype('f'))
+for first, second in (('@numpy', '@cupy:0'), ('@cupy:0', -1), ('@cupy:0', 0), ('@numpy', '@numpy')):
+    a = chainer.Variable(chainer.get_device(first).send(x.array))
+    b = F.copy(a, second)
+    c = F.exp(b)
+    c.grad = c.array * 2
+    c.backward()
+    print(*[isinstance(array, np.ndarray) for array in (b.array, c.array, a.grad)], b is a,
+          np.allclose(chainer.cuda.to_cpu(a.grad), 2 * np.exp(2 * x.array)))
+''', CATENARY_CUPY_CPU='1').splitlines() == ['False False True False True', 'True True False False True', 'False False False True True',
+                                              'True True True True True']
+
+
+def test_poolings_over_four_axes():
+    assert out('''
+x = rng.randn(2, 3, 4, 3, 2, 5)
+def windows(y):
+    for axis in range(2, 6):  # ksize 2, stride 1, pad 0
+        y = np.stack([np.take(y, range(0, y.shape[axis] - 1), axis), np.take(y, range(1, y.shape[axis]), axis)], -1)
+    return y.reshape(y.shape[:6] + (16,))
+most, mean = F.max_pooling_nd(x, 2, 1, cover_all=False), F.average_pooling_nd(x, 2, 1)
+print(np.array_equal(most.array, windows(x).max(-1)), np.allclose(mean.array, windows(x).mean(-1)))
+''') == ['True True']
 
 
 def test_recurrent_layers_drop_in_training_by_numpys_seed():

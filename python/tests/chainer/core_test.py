@@ -114,6 +114,49 @@ np.testing.assert_array_equal(steps(model, optimizer), steps(again, other))
 ''')
 
 
+def test_files_run_no_code(tmp_path):
+    run(f'''
+import os, pickle, zipfile
+import numpy as np
+import chainer
+from chainer import links as L, serializers
+ran = {str(tmp_path / 'ran')!r}
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, (ran,)
+def refused(path):
+    try:
+        serializers.load_npz(path, L.Linear(2, 3))
+    except ValueError as error:
+        return str(error)
+    raise AssertionError(path)
+values = {{'W': np.ones((3, 2), 'f'), 'b': np.zeros(3, 'f')}}
+for name, value in (('code', np.asarray(Evil())), ('list', np.asarray([None, 1])), ('axis', np.asarray([None]))):
+    np.savez({str(tmp_path)!r} + '/' + name, **{{**values, 'b': value}})
+    assert 'b is an array of Python objects' in refused({str(tmp_path)!r} + '/' + name + '.npz')
+with open({str(tmp_path / 'pickle')!r}, 'wb') as file:
+    pickle.dump(Evil(), file)
+refused({str(tmp_path / 'pickle')!r})
+assert not os.path.exists(ran)
+# None is saved as an array of objects, by every protocol of pickle
+model = L.Linear(None, 3)
+serializers.save_npz({str(tmp_path / 'none.npz')!r}, model)
+again = L.Linear(2, 3)
+serializers.load_npz({str(tmp_path / 'none.npz')!r}, L.Linear(None, 3))
+for protocol in range(1, 6):
+    with zipfile.ZipFile({str(tmp_path / 'old.npz')!r}, 'w') as file:
+        with file.open('x.npy', 'w') as part:
+            np.lib.format.write_array_header_1_0(part, {{'descr': '|O', 'fortran_order': False, 'shape': ()}})
+            pickle.dump(np.asarray(None), part, protocol=protocol)
+    class Part:
+        def serialize(self, serializer):
+            self.x = serializer('x', 3)
+    part = Part()
+    serializers.load_npz({str(tmp_path / 'old.npz')!r}, part)
+    assert part.x is None
+''')
+
+
 def test_functions_of_the_user():
     run('''
 import numpy as np

@@ -138,6 +138,15 @@ chainer.dataset.download.cached_download = lambda url: real(site.as_uri() + '/' 
 train, test = datasets.get_cifar10()
 assert len(train) == 10 and len(test) == 2 and train[0][0].shape == (3, 32, 32) and train[3][1] == 4
 assert np.allclose(test[1][0].ravel() * 255, ten['cifar-10-batches-py/test_batch']['data'][1], atol=1e-4)
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, (str(root / 'ran'),)
+archive('cifar-100-python.tar.gz', {'cifar-100-python/train': Evil(), 'cifar-100-python/test': Evil()})
+try:
+    datasets.get_cifar100()
+    assert False
+except pickle.UnpicklingError as error:
+    assert 'mkdir' in str(error) and not (root / 'ran').exists()
 
 for part, text in (('train', ' a b a \\n c \\n'), ('valid', ' b \\n'), ('test', ' c a \\n')):
     (site / f'ptb.{part}.txt').write_text(text)
@@ -211,6 +220,66 @@ joined += batch()
 joined.extend(batch())
 joined[1:1] = batch()
 assert joined == [0] + wanted + [1, 2] + wanted + wanted
+''')
+
+
+def test_batches_in_order_are_copies():
+    run('''
+import numpy as np
+import chainer
+from chainer.dataset import concat_examples
+x, t = np.arange(22, dtype='f').reshape(11, 2), np.arange(11, dtype='i')[::-1]
+iterator = chainer.iterators.SerialIterator(chainer.datasets.TupleDataset(x, t), 4, shuffle=False)
+seen = []
+for _ in range(6):  # the third and the sixth batch cross the end of an epoch
+    a, b = concat_examples(iterator.next())
+    assert a.shape == (4, 2) and a.flags.c_contiguous and b.flags.c_contiguous
+    assert np.array_equal(a, x[10 - b])
+    seen += b.tolist()
+    a[:], b[:] = -1, -1
+assert seen == [*range(10, -1, -1)] * 2 + [10, 9] and x.min() == 0 and t.min() == 0
+end = chainer.iterators.SerialIterator(x, 4, repeat=False, shuffle=False)
+assert [concat_examples(batch).tolist() for batch in end] == [x[:4].tolist(), x[4:8].tolist(), x[8:].tolist()]
+threads = chainer.iterators.MultithreadIterator(x, 4, repeat=False, shuffle=False, n_threads=2)
+assert [len(batch) for batch in threads] == [4, 4, 3]
+''')
+
+
+def test_batches_equal_indexing_for_all_dtypes_and_orders():
+    run('''
+import numpy as np
+import chainer
+from chainer.dataset import concat_examples
+random = np.random.RandomState(3)
+class Order(chainer.iterators.OrderSampler):
+    def __init__(self, order):
+        self.order = order
+    def __call__(self, order, position):
+        return self.order
+def batches(columns, order, size=4):
+    data = chainer.datasets.TupleDataset(*columns)
+    iterator = chainer.iterators.SerialIterator(data, size, repeat=False, shuffle=False if order is None else None,
+                                                order_sampler=None if order is None else Order(order))
+    return [concat_examples(batch) for batch in iterator]
+columns = [random.rand(13, 5), random.rand(13, 1100).astype('f'), random.rand(13, 3, 2).astype('e'), random.rand(13) > 0.5,
+           np.arange(13).astype('>i4'), np.arange(26).reshape(13, 2)[:, ::-1], np.asfortranarray(random.rand(13, 3)), np.array(list('abcdefghijklm')),
+           np.array([[i] for i in range(13)], object), random.rand(13, 2) + 1j, np.zeros((13, 0), 'f'), np.arange(13)[::-1],
+           np.arange(13).astype('M8[D]'), *[np.arange(13).astype(d) for d in 'bBhHiIlLqQ']]
+for order in (None, random.permutation(13), random.permutation(13).astype('i'), random.permutation(13) - 13, random.permutation(26)[::2] % 13,
+              random.permutation(13).tolist()):
+    where = np.arange(13) if order is None else np.asarray(order)
+    for i, made in enumerate(batches(columns, order)):
+        for column, array in zip(columns, made):
+            wanted = column[where[4 * i:4 * i + 4]]
+            assert type(array) is np.ndarray and array.dtype == wanted.dtype and array.shape == wanted.shape, (column.dtype, order)
+            assert np.array_equal(array, wanted) and array.flags.writeable and not np.shares_memory(array, column)
+for bad in (np.full(13, 13), np.full(13, -14)):
+    try:
+        batches(columns, bad)
+    except IndexError:
+        pass
+    else:
+        assert False
 ''')
 
 

@@ -21,6 +21,14 @@ def recorded(*key):
 x_data = np.random.RandomState(0).uniform(-1, 1, (3, 4)).astype('f')
 
 
+def some(*shape, seed=3):
+    return np.random.RandomState(seed).uniform(0.1, 0.9, shape).astype('f')
+
+
+def numbers_of(*shape):
+    return np.random.RandomState(1).uniform(-1, 1, shape).astype('f')
+
+
 class Square(chainer.FunctionNode):
     """A user's function with a second derivative."""
 

@@ -132,6 +132,17 @@ def test_twelve_links_are_in_functions():
     ''')
 
 
+def test_graphs_of_chainer_1_4_have_no_split_functions():
+    run('''
+        import numpy as np, chainer, chainer.functions as F
+        from chainer import computational_graph as c
+        x = chainer.Variable(np.ones(3, 'f'))
+        y = F.exp(x) * x
+        whole, without = c.build_computational_graph((y,), False), c.build_computational_graph((y,), remove_split=True)
+        assert len(whole.nodes) == len(without.nodes) == 5 and len(whole.edges) == len(without.edges)
+    ''')
+
+
 def test_arrays_of_a_plain_pair_are_updated_in_place():
     run('''
         import numpy as np

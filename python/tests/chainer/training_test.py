@@ -118,6 +118,45 @@ except TypeError:
 ''')
 
 
+def test_a_clock_that_is_ahead_removes_no_snapshot():
+    run(TRAINER + '''
+import time
+def saving(stop, autoload=False, **options):
+    made = trainer(out, (stop, 'iteration'), [(E.snapshot(autoload=autoload, **options), 'snapshot', (2, 'iteration'))])
+    made.run()
+    return made
+
+sys.stdout = io.StringIO()
+saving(4, n_retains=1)
+os.utime(out + '/snapshot_iter_4', (time.time() + 3600,) * 2)
+saving(10, n_retains=1, autoload=True)
+assert [name for name in os.listdir(out) if 'snapshot' in name] == ['snapshot_iter_10'], os.listdir(out)
+os.utime(out + '/snapshot_iter_10', (1, 1))
+saving(12, autoload=True)
+os.utime(out + '/snapshot_iter_10', (time.time() + 3600,) * 2)
+resumed = trainer(out, (14, 'iteration'), [(E.snapshot(autoload=True), 'snapshot', (100, 'iteration'))])
+begun = []
+resumed.extend(lambda t: begun.append(t.updater.iteration), trigger=(1, 'iteration'), name='begun')
+resumed.run()
+assert begun == [13, 14], begun
+# another training in the folder was further: its snapshot counts as newer, but the file just saved stays
+saving(2, n_retains=1)
+assert sorted(name for name in os.listdir(out) if 'snapshot' in name) == ['snapshot_iter_2'], os.listdir(out)
+# the content counts, not the name
+os.rename(out + '/snapshot_iter_2', out + '/snapshot_iter_99')
+saving(4)
+from chainer.training.extensions import _snapshot
+assert _snapshot._find_latest_snapshot('snapshot_iter_{.updater.iteration}', out) == 'snapshot_iter_4'
+# files of other formats are ordered by their names, and only regular files count
+for name in ('h5_9', 'h5_10'):
+    open(os.path.join(out, name), 'w').close()
+os.utime(out + '/h5_9', (time.time() + 3600,) * 2)
+os.mkfifo(out + '/h5_11')
+assert _snapshot._find_latest_snapshot('h5_{.updater.iteration}', out) == 'h5_10'
+assert _snapshot._find_latest_snapshot('h5_{.updater.epoch}', out) == 'h5_10'
+''')
+
+
 def test_an_error_reaches_all_extensions():
     run(TRAINER + '''
 calls = []
@@ -171,6 +210,85 @@ for which in (E.PlotReport, E.VariableStatisticsPlot):
     with warnings.catch_warnings(record=True):
         which.available()
 ''')
+
+
+def test_sums_of_reports_are_those_of_single_additions():
+    run('''
+import numpy as np
+import chainer
+rng = np.random.RandomState(0)
+for dtypes in ('f', 'ffd', 'ef', 'df', 'fi'):
+    values = [np.array(x).astype(dtypes[i % len(dtypes)]) for i, x in enumerate(rng.randn(500) * 10)]
+    summary, x, x2 = chainer.Summary(), 0.0, 0.0
+    for i, value in enumerate(values):
+        weight = 1 if i % 7 else 3
+        summary.add(value, weight)
+        x, x2 = x + weight * value, x2 + weight * value * value
+        if i % 100 == 99:
+            n = i + 1 + 2 * (i // 7 + 1)
+            assert summary.compute_mean() == x / n and summary.compute_mean().dtype == (x / n).dtype
+            mean, deviation = summary.make_statistics()
+            assert mean == x / n and np.array_equal(deviation, np.sqrt(x2 / n - mean * mean), equal_nan=True), dtypes
+summary = chainer.DictSummary()
+for value in (np.array(1, 'f'), 2, chainer.Variable(np.array(6, 'f')), np.float64(3)):
+    summary.add({'a': value, 'b': 'text', 'c': np.ones(2), 'd': (value, 2)})
+assert summary.compute_mean() == {'a': 3, 'd': 3}
+kept = np.array(1, 'f')
+summary = chainer.Summary()
+summary.add(kept)
+kept[...] = 5  # the summary has the earlier value
+assert summary.compute_mean() == 1
+''')
+
+
+def test_png_plots_need_no_matplotlib():
+    assert run(TRAINER + '''
+import struct, zlib
+sys.modules['matplotlib'] = None  # cannot be imported
+keys = ['main/loss', 'validation/main/loss']
+trainer(out, extensions=[E.PlotReport(keys, 'epoch', filename='loss.png'), E.PlotReport('main/loss', filename='bare.png', marker=None, grid=False),
+                         E.PlotReport('absent', filename='absent.png')]).run()
+print(sorted(os.listdir(out)))
+sizes = []
+for name in ('loss.png', 'bare.png'):
+    png = open(os.path.join(out, name), 'rb').read()
+    width, height, depth, kind = struct.unpack('>IIBB', png[16:26])
+    data, at = b'', 8
+    while at < len(png):
+        size, chunk = struct.unpack('>I4s', png[at:at + 8])
+        data += png[at + 8:at + 8 + size] if chunk == b'IDAT' else b''
+        at += size + 12
+    drawn = np.frombuffer(zlib.decompress(data), 'u1').reshape(height, 1 + width)  # indices of a palette
+    print(width > height > 400, depth, kind, np.count_nonzero(drawn.std(1)) > 300)
+    sizes.append(len(png))
+print(sizes[0] > sizes[1])
+''').splitlines() == ["['bare.png', 'loss.png']", 'True 8 3 True', 'True 8 3 True', 'True']
+
+
+def test_matplotlib_draws_the_plots_of_programs_that_use_it():
+    assert run(TRAINER + '''
+import types
+made = []
+class Axes:
+    def __getattr__(self, name):
+        return lambda *args, **kwargs: True
+class Figure(Axes):
+    add_subplot = lambda self, place: Axes()
+    savefig = lambda self, path, **options: made.append(os.path.basename(path))
+matplotlib = sys.modules['matplotlib'] = types.ModuleType('matplotlib')
+matplotlib.__spec__ = types.SimpleNamespace()
+matplotlib.rcParamsDefault = {'backend': 'auto', 'lines.linewidth': 1.5}
+def plot(name, **options):
+    trainer(out, (1, 'epoch'), [E.PlotReport('main/loss', filename=name, **options)]).run()
+matplotlib.rcParams = {'backend': 'Agg', 'lines.linewidth': 1.5}
+plot('own.png')
+pyplot = types.SimpleNamespace(figure=Figure, close=lambda figure: None)
+matplotlib.pyplot = pyplot
+matplotlib.rcParams = {'backend': 'Agg', 'lines.linewidth': 3}
+for name, options in (('a.png', {}), ('b.pdf', {}), ('c.png', {'marker': 'o'}), ('d.png', {'postprocess': lambda figure, axes, summary: None})):
+    plot(name, **options)
+print(sorted(os.listdir(out)), made)
+''') == "['own.png'] ['a.png', 'b.pdf', 'c.png', 'd.png']\n"
 
 
 def test_updaters_have_their_path_of_chainer_1_to_7():

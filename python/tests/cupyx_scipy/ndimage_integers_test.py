@@ -88,3 +88,48 @@ def test_spline_filters_of_integers(dtype):
     assert numpy.allclose(ndimage.spline_filter1d(cupy.asarray(y), output='d').get(), theirs)
     if dtype in 'bB':
         assert ndimage.spline_filter1d(cupy.asarray(y), output=dtype).tolist() == scipy_ndimage.spline_filter1d(y, output=dtype).tolist()
+
+
+@pytest.mark.parametrize('dtype', ['b', 'B', 'h', 'H', 'i', 'q', 'f'])
+@pytest.mark.parametrize('order', [2, 3, 5])
+def test_spline_filter_keeps_the_dtype_of_the_output_between_axes(dtype, order):
+    y = numpy.random.RandomState(order).uniform(3, 100, (23, 19))  # coefficients of short axes are often whole numbers, whose truncation depends on rounding
+    theirs = scipy_ndimage.spline_filter(y, order, output=dtype)
+    ours = ndimage.spline_filter(cupy.asarray(y), order, output=dtype)
+    assert ours.dtype == theirs.dtype
+    if dtype == 'f':
+        numpy.testing.assert_allclose(ours.get(), theirs, rtol=1e-5, atol=1e-4)
+    else:
+        numpy.testing.assert_array_equal(ours.get(), theirs)
+    out = cupy.zeros(y.shape, dtype)
+    assert ndimage.spline_filter(cupy.asarray(y), order, output=out) is out
+    numpy.testing.assert_array_equal(out.get(), ours.get())
+
+
+def test_spline_filter_beyond_int64():
+    y = numpy.full(6, 2.0 ** 63 * 1.25)
+    numpy.testing.assert_allclose(ndimage.spline_filter1d(cupy.asarray(y), output='u8').get().astype('d'), scipy_ndimage.spline_filter1d(y, output='u8').astype('d'), rtol=1e-15)
+
+
+BEYOND = 2 ** 53
+WIDE = numpy.array([[BEYOND + 1, -BEYOND - 1, 5, BEYOND + 3], [7, BEYOND + 5, BEYOND + 4, -3], [2 ** 58 + 1, 0, -2 ** 58 - 1, BEYOND + 7]])
+
+
+@pytest.mark.parametrize('call', [
+    'minimum_filter(x, 3)', 'maximum_filter(x, 3)', 'minimum_filter1d(x, 3)', 'maximum_filter1d(x, 3, axis=0)', 'median_filter(x, 3)', 'rank_filter(x, 2, 3)',
+    'percentile_filter(x, 30, 3)', 'grey_erosion(x, 3)', 'grey_dilation(x, 3)', 'grey_opening(x, 2)', 'grey_closing(x, 2)', 'uniform_filter(x, 3)',
+    'uniform_filter1d(x, 2)', 'correlate(x, [[1, 0], [0, 1]])', 'correlate1d(x, [0, 1, 0])', 'convolve(x, [[0, 1]])', 'convolve1d(x, [1, 1])', 'shift(x, 1, order=0)',
+    'zoom(x, 2, order=0)', 'rotate(x, 90, order=0)', 'map_coordinates(x, xp.array([[0.0, 1], [1, 2]]), order=0)', 'affine_transform(x, xp.array([1.0, 1]), order=0)',
+    'prewitt(x)', 'sobel(x)', 'laplace(x)', 'morphological_gradient(x, 2)', 'white_tophat(x, 2)', 'maximum(x, l, i)', 'minimum(x, l, i)', 'median(x, l, i)',
+    'extrema(x, l, i)', 'sum_labels(x, l, i)', 'mean(x, l, i)', 'maximum_position(x, l, i)', 'maximum(x)', 'sum_labels(x)', 'histogram(x, -3, 2 ** 53, 4)',
+    'minimum_filter(x, footprint=xp.array([[1, 0], [1, 1]]))'])
+def test_integers_beyond_float64(call):
+    """SciPy computes in float64. Filters that pick elements are exact, as CuPy's."""
+    values = {}
+    for xp, nd in ((numpy, scipy_ndimage), (cupy, ndimage)):
+        made = eval('nd.' + call, {'nd': nd, 'xp': xp, 'x': xp.asarray(WIDE), 'l': xp.asarray((WIDE > 4) + 1), 'i': xp.asarray([1, 2])})
+        made = made if isinstance(made, (tuple, list)) else [made]
+        values[xp] = [v.get() if isinstance(v, cupy.ndarray) else numpy.asarray(v) for v in made]
+    for ours, theirs in zip(values[cupy], values[numpy], strict=True):
+        assert ours.dtype == theirs.dtype
+        assert (abs(ours - theirs) <= 2 ** 9).all()  # several roundings of 2**60 to float64

@@ -89,6 +89,33 @@ def test_extrema_of_stored_elements(format, dtype):
                 same(x.argmin(axis), b.argmin(axis, keepdims=axis is not None))
 
 
+@pytest.mark.parametrize('kind', ['matrix', 'array'])
+@pytest.mark.parametrize('format', ['csr', 'csc'])
+def test_sums_and_extrema_by_rows(format, kind):
+    """Matrices with sorted rows are merged row by row. Rows that are empty, duplicates and unsorted ones give the same values."""
+    for dtype in ('f', 'd', 'i', 'B', 'D'):
+        a, b = (numpy.where(numpy.random.default_rng(k).random((30, 40)) < .1, k + 2, 0).astype(dtype) for k in range(2))
+        a[3], b[5], a[:, 7], b[2, 2] = 0, 0, 0, a[2, 2]
+        x, y = (getattr(sparse, f'{format}_{kind}')(cupy.asarray(m)) for m in (a, b))
+        turned = getattr(sparse, f'{format}_{kind}')((x.data[::-1], x.indices[::-1], x.indices.size - x.indptr[::-1]), shape=x.shape)
+        dense = turned.toarray().get()
+        for left, right in ((x, y), (x, x), (x, y.astype('D' if dtype == 'D' else 'd')), (turned, y), (y, turned)):
+            p, q = left.toarray().get(), right.toarray().get()
+            for found, expected in ((left + right, p + q), (left - right, p - q)):
+                same(found.toarray(), expected)
+                assert found.format == format and isinstance(found, sparse.sparray) == (kind == 'array') and found.has_canonical_format
+        if dtype == 'D':
+            continue
+        for matrix, of_matrix in ((x, a), (y, b), (turned, dense)):
+            for axis in (0, 1):
+                for name in ('max', 'min'):
+                    same(getattr(matrix, name)(axis).toarray().ravel(), getattr(of_matrix, name)(axis))
+    a = numpy.asarray([[0, numpy.nan, -1], [2, -3, -1], [0, 0, 0]])
+    for axis in (0, 1):
+        for name in ('max', 'min'):
+            same(getattr(getattr(sparse, f'{format}_{kind}')(cupy.asarray(a)), name)(axis).toarray().ravel(), getattr(a, name)(axis))
+
+
 def test_formats_and_dtypes_of_results():
     """As in SciPy: coo gives csr, products and quotients with an array give coo, and float32 divided by a number or a matrix gives float64."""
     a = some(4, 4, dtype='f')
@@ -272,3 +299,24 @@ def test_types_of_sums_and_means():
             x.sum(0, out=cupy.zeros((2, 3)))
     odd = of(numpy.asarray([[1, numpy.nan, 0], [numpy.nan, 2, 3], [0, 0, -1]]), 'csr')  # as in SciPy, implicit zeros precede NaN
     assert odd.argmax(1).ravel().tolist() == [2, 0, 0] and odd.argmin(1).ravel().tolist() == [2, 0, 2] and int(odd.argmax()) == int(odd.argmin()) == 2
+
+
+@pytest.mark.parametrize('format', ['csr', 'csc', 'coo'])
+def test_scaling_integers_in_place(format):
+    """A dtype that does not hold the result replaces that of the data, whereas a narrower result keeps it."""
+    a = numpy.array([[1, 0, 3], [0, 5, 0]])
+    x = of(a, format)
+    x /= 4
+    equal(x, a / 4, format)
+    y = of(a.astype('f'), format)
+    y *= numpy.float64(1.5)
+    equal(y, a.astype('f') * numpy.float32(1.5), format)
+
+
+@pytest.mark.parametrize('format', ['csr', 'csc', 'coo'])
+def test_products_of_bools(format):
+    """Several true terms give true."""
+    a = numpy.array([[1, 1, 1, 0], [0, 1, 0, 1], [0, 0, 0, 0]], bool)
+    for b in (numpy.array([1, 1, 0, 1], bool), a.T.copy()):
+        found = of(a, format) @ cupy.asarray(b)
+        assert found.dtype == bool and found.tolist() == (a @ b).tolist()

@@ -120,6 +120,35 @@ def test_signs_of_zeros(line, value, dtype):
     numpy.testing.assert_array_equal(numpy.signbit(made), numpy.signbit(value))
 
 
+@pytest.mark.usefixtures('device')
+@pytest.mark.kernels
+@pytest.mark.parametrize('dtype', ['d', 'f'])
+def test_poles_at_extremes(dtype):
+    """Negative subnormal numbers, and negative numbers so large that all are integers, give SciPy's values."""
+    limits = numpy.finfo(dtype)
+    small = numpy.asarray([-limits.smallest_subnormal, -limits.tiny / 8, -limits.tiny, limits.smallest_subnormal, limits.tiny], dtype)
+    with numpy.errstate(over='ignore'):
+        numpy.testing.assert_allclose(special.digamma(cupy.asarray(small)).get(), -1 / small, rtol=1e-6)
+    large = cupy.asarray([-2.0 ** limits.nmant, -2.0 ** (limits.nmant + 3) - 8, -limits.max / 1000, -limits.max], dtype)
+    assert (special.gammaln(large).get() == math.inf).all()
+    assert numpy.isnan(special.digamma(large).get()).all() and numpy.isnan(special.gamma(large).get()).all()
+    assert (special.rgamma(large).get() == 0).all() and (special.polygamma(1, large).get() == math.inf).all()
+
+
+@pytest.mark.usefixtures('device')
+@pytest.mark.kernels
+@pytest.mark.parametrize('dtype', ['d', 'f'])
+@pytest.mark.parametrize('name, at_zero, at_one', [('gammaincinv', 0, math.inf), ('gammainccinv', math.inf, 0)])
+def test_edges_of_inverses(name, at_zero, at_one, dtype):
+    """Probabilities 0 and 1 for every parameter, and NaN outside the domain and for parameters 0 and infinity, as SciPy."""
+    nan, epsilon = math.nan, numpy.finfo(dtype).eps
+    p = cupy.asarray([0, 1, 0.5, -1, 1 + epsilon, math.inf, nan], dtype)
+    for a in (0, math.inf):
+        numpy.testing.assert_array_equal(getattr(special, name)(cupy.asarray(a, dtype), p).get(), [at_zero, at_one, nan, nan, nan, nan, nan])
+    for a in (-1, -math.inf, nan):
+        assert numpy.isnan(getattr(special, name)(cupy.asarray(a, dtype), p).get()).all()
+
+
 def test_poles_at_complex_subnormal_numbers():
     """The series around a pole overflow there, where the function is its first term."""
     x = numpy.asarray([5e-324, -5e-324, 1e-309, -1e-309])
@@ -175,3 +204,27 @@ def test_degrees_of_any_size(dtype):
 def test_no_numbers_outside_the_domain(name, args):
     with cupy.cuda.Device('cpu'):
         assert numpy.isnan(getattr(special, name)(*(cupy.asarray(a) for a in args)).get())
+
+
+@pytest.mark.usefixtures('device')
+@pytest.mark.kernels
+@pytest.mark.parametrize('name, positive, negative', [
+    ('sindg', [0., -0., -180, 360, -540], [180, -360, 540]), ('cosdg', [270, -270], [90, -90, 450, -450]),
+    ('tandg', [0., -0., 180, -180, 360, -360], []), ('cotdg', [90, -90, 270, -270, 450], [])])
+def test_signs_of_zeros_of_degrees(name, positive, negative):
+    """SciPy's signs."""
+    made = getattr(special, name)(cupy.asarray([*positive, *negative], 'd')).get()
+    assert not made.any() and numpy.signbit(made).tolist() == [False] * len(positive) + [True] * len(negative)
+
+
+@pytest.mark.usefixtures('device')
+@pytest.mark.kernels
+@pytest.mark.parametrize('name, args, value', [
+    ('gammaln', (1.,), 0.), ('loggamma', (1.,), 0.), ('betaln', (1., 1.), 0.), ('erfinv', (-0.,), 0.), ('erfcinv', (1.,), -0.), ('i1', (-0.,), 0.), ('i1e', (-0.,), 0.),
+    ('i1e', (-math.inf,), -0.), ('j1', (-0.,), -0.), ('j1', (0.,), 0.), ('rgamma', (-0.,), -0.), ('round', (-0.3,), 0.), ('round', (-0.,), -0.), ('poch', (-1., 2.), 0.),
+    ('beta', (0.5, -2.5), -0.), ('beta', (-0.5, -0.5), 0.), ('binom', (-2.5, -1.), -0.), ('binom', (2.5, -1.), 0.), ('bdtri', (0., 3., 1.), -0.), ('bdtri', (1., 3., 1.), 0.),
+    ('ellipkinc', (-0., 0.), -0.), ('ellipkinc', (-0., 0.5), 0.), ('ellipeinc', (-0., 0.), -0.), ('ellipeinc', (-0., 0.5), 0.)])
+def test_signs_of_zeros(name, args, value):
+    """SciPy's signs."""
+    made = getattr(special, name)(*(cupy.asarray(a) for a in args)).get()
+    assert made == 0 and numpy.signbit(made) == numpy.signbit(value)

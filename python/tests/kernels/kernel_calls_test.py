@@ -154,3 +154,38 @@ def test_headers_of_a_wheel_are_in_the_key_of_kept_kernels(tmp_path, monkeypatch
         kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x + NUMBER', 'by_wheel', preamble='#include <cupy/xsf/number.h>')
         assert kernel(cupy.zeros(1)).tolist() == [value]
     _host._stamp.cache_clear()
+
+
+@pytest.mark.parametrize('options', [('-DN=7',), ('-D', 'N=7'), ['--define-macro=N=7'], ('--define-macro', 'N=7'), ('-DM', '-DN=M+6')])
+def test_macros_of_options(options):
+    with cupy.cuda.Device('cpu'):
+        y = cupy.zeros(1, 'i')
+        cupy.RawKernel('extern "C" __global__ void defined(int* y) { y[0] = N; }', 'defined', options=options)((1,), (1,), (y,))
+        assert y.tolist() == [7]
+
+
+def test_a_block_is_at_most_64_deep():
+    with cupy.cuda.Device('cpu'):
+        kernel, y = cupy.RawKernel('extern "C" __global__ void deep(int* y) { atomicAdd(y, 1); }', 'deep'), cupy.zeros(1, 'i')
+        kernel((1,), (1, 1, 64), (y,))
+        assert y.tolist() == [64]
+        with pytest.raises(cupy.cuda.driver.CUDADriverError, match='the third number may be at most 64'):
+            kernel((1,), (1, 1, 65), (y,))
+
+
+def test_words_of_the_processor():
+    """Half-precision functions, dim3 and profiler triggers. An integer __hadd stays the mean of integers."""
+    text = '''#include <cuda_fp16.h>
+    __device__ int volume(dim3 d) { return d.x * d.y * d.z; }
+    extern "C" __global__ void words(float* y) {
+      const __half a = __float2half(1.5f), b = __float2half(2.0f);
+      y[0] = __half2float(__hadd(a, b)); y[1] = __half2float(__hsub(a, b)); y[2] = __half2float(__hmul(a, b)); y[3] = __half2float(__hdiv(a, b));
+      y[4] = __half2float(__hfma(a, b, a)); y[5] = __half2float(__hneg(a)); y[6] = __hlt(a, b); y[7] = __hge(a, b); y[8] = __heq(a, a); y[9] = __hne(a, a);
+      y[10] = __half2float(hsqrt(__float2half(4.0f))); y[11] = __hadd(3, 4); y[12] = volume(dim3(2, 3)); y[13] = volume(4); y[14] = __hisnan(a);
+      __prof_trigger(0);
+      if (y[0] == 0) __brkpt();
+    }'''
+    with cupy.cuda.Device('cpu'):
+        y = cupy.zeros(15, 'f')
+        cupy.RawKernel(text, 'words')((1,), (1,), (y,))
+        assert y.tolist() == [3.5, -0.5, 3, 0.75, 4.5, -1.5, 1, 0, 1, 0, 2, 3, 6, 4, 0]

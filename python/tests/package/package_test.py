@@ -18,6 +18,13 @@ def test_a_python_that_keeps_its_gil_off_is_refused():
     assert run('import sys\nsys._is_gil_enabled = lambda: True\nimport catenary.cupy').returncode == 0
 
 
+def test_an_old_numpy_is_refused():
+    result = run('import sys, numpy\nsys.modules["numpy.exceptions"] = None\nnumpy.__version__ = "1.24.4"\nimport catenary.cupy')
+    assert result.returncode == 1
+    assert ('ImportError: NumPy 1.24.4 is too old for Catenary, which needs 1.26 or later: python -m pip install -U numpy'
+            in result.stderr.splitlines())
+
+
 def test_an_import_loads_only_necessary_modules():
     # each of these takes longer to import than the whole package
     result = run('import sys, catenary.cupy\nprint([name for name in ("scipy", "asyncio", "unittest", "pytest", "email", '

@@ -58,6 +58,35 @@ def test_failed_tests_run_first(tmp_path):
     assert failed.read_text() == ''
 
 
+def test_devices_run_a_part_of_their_tests_and_the_processor_more(tmp_path, monkeypatch):
+    conftest = pathlib.Path(__file__).parents[1] / 'conftest.py'
+    (tmp_path / 'conftest.py').write_text(conftest.read_text())
+    (tmp_path / 'test_a.py').write_text('''import pytest
+@pytest.mark.parametrize('i', range(400))
+def test_plain(device, i): pass
+@pytest.mark.kernels
+@pytest.mark.parametrize('i', range(400))
+def test_kernels(device, i): pass
+@pytest.mark.parametrize('i', range(10))
+def test_without_device(i): pass
+''')
+
+    def counts(share, turn, simulated='0'):
+        monkeypatch.setenv('CATENARY_TEST_SHARE', str(share))
+        monkeypatch.setenv('CATENARY_TEST_TURN', str(turn))
+        monkeypatch.setenv('CATENARY_GPU_INCLUDE_SIMULATED', simulated)
+        some = names(tmp_path, 1)
+        return [sum(text in name for name in some) for text in ('plain[cpu', 'kernels[cpu', 'without', 'plain[gpu', 'kernels[gpu')], set(some)
+
+    for turn in (0, 1):
+        (*cpu, plain, kernels), _ = counts(0.1, turn)
+        assert all(140 < count < 260 for count in cpu[:2]) and 100 < plain < 180 and 15 < kernels < 70
+    assert counts(1, 0)[0] == [400, 400, 10, 400, 400]
+    assert counts(0.125, 0)[0][:3] == [400, 400, 10]
+    assert counts(0.1, 0, simulated='1')[0][3] == 400, 'there --share selects the tests'
+    assert len(set().union(*(counts(0.1, turn)[1] for turn in range(3, 13)))) == 1610
+
+
 def test_the_rule_is_that_of_the_tests_in_cpp():
     assert round(place.place('Room.Test'), 6) == 0.695364
     assert [place.parts(share) for share in (0.3, 0.08, 0.05, 0.0417, 1)] == [4, 13, 20, 24, 1]

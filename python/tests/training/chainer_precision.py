@@ -248,6 +248,45 @@ class Net(chainer.Chain):
         return self.l2(F.relu(self.l1(x)))
 
 
+class Forgetting(Net):
+    def forward(self, x):
+        return self.l2(F.forget(lambda x: F.relu(self.l1(x)), x))
+
+
+def test_forget_passes_the_loss_scale():
+    model = one([1, 2])
+    optimizer = chainer.optimizers.SGD(0.5).setup(model)
+    x = model.xp.array([3, 4], half)
+    for inputs in ((x,), (chainer.Variable(x),), (model.p, x)):
+        optimizer.loss_scaling(scale=128)
+        model.p.array[...] = model.xp.array([1, 2], half)
+        optimizer.update(lambda: F.sum(F.forget(lambda *xs: model.p * xs[-1], *inputs)))
+        assert host(model.p.array).tolist() == [-0.5, 0]
+
+
+@pytest.mark.parametrize('dtype', [np.float16, chainer.mixed16], ids=['float16', 'mixed16'])
+def test_forget_and_an_evaluator(dtype):
+    x, t = classes(200)
+    data = chainer.datasets.TupleDataset(x.astype(half), t)
+
+    def observed(net):
+        np.random.seed(0)
+        model = L.Classifier(net())
+        model.to_device(DEVICE)
+        optimizer = chainer.optimizers.Adam(0.01).setup(model)
+        updater = chainer.training.StandardUpdater(chainer.iterators.SerialIterator(data, 20, shuffle=False), optimizer, device=DEVICE)
+        while updater.epoch < 4:
+            updater.update()
+        evaluator = extensions.Evaluator(chainer.iterators.SerialIterator(data, 50, repeat=False, shuffle=False), model, device=DEVICE)
+        return evaluator(), {name: host(param.array) for name, param in model.namedparams()}
+
+    with chainer.using_config('dtype', dtype):
+        (wanted, kept), (given, params) = observed(Net), observed(Forgetting)
+    assert float(given['main/accuracy']) > 0.95
+    assert float(given['main/loss']) == pytest.approx(float(wanted['main/loss']), rel=1e-2)
+    assert all(params[name].dtype == half and np.allclose(params[name], kept[name], atol=1e-2) for name in kept)
+
+
 def train_further(folder, iterations, resume=None, updater='standard'):
     dtype = chainer.mixed16
     with chainer.using_config('dtype', dtype):

@@ -28,7 +28,10 @@ class Batch(list):
         if dataset is None or not len(self._indices):
             return None
         keys, arrays = COLUMNS[type(dataset)](dataset)
-        return keys, [array[self._indices] for array in arrays]  # quicker than take
+        indices = self._indices
+        if type(indices) is range:
+            return keys, [array[indices.start:indices.stop].copy() for array in arrays]
+        return keys, [array[indices] for array in arrays]  # quicker than take
 
     def __len__(self):
         return list.__len__(self) if self._dataset is None else len(self._indices)

@@ -36,6 +36,17 @@ def _get(name, training_files, test_file, label_key, withlabel, ndim, scale, dty
     return tuple(sets)
 
 
+class _Arrays(pickle.Unpickler):
+    """Reads the archive's pickles of lists and arrays. Other classes, which could run any code, are refused."""
+
+    _KNOWN = {('numpy.core.multiarray', '_reconstruct'), ('numpy._core.multiarray', '_reconstruct'), ('numpy', 'ndarray'), ('numpy', 'dtype'), ('_codecs', 'encode')}
+
+    def find_class(self, module, name):
+        if (module, name) not in self._KNOWN:
+            raise pickle.UnpicklingError(f'the archive holds {module}.{name}; expected only arrays, texts and numbers')
+        return super().find_class(module, name)
+
+
 def _make(path, name, training_files, test_file, label_key):
     import tarfile
     archive = download.cached_download(f'https://www.cs.toronto.edu/~kriz/{name}-python.tar.gz')
@@ -43,7 +54,7 @@ def _make(path, name, training_files, test_file, label_key):
     with tarfile.open(archive, 'r:gz') as files:
         members = {os.path.basename(member.name): member for member in files.getmembers()}
         for part, names in (('train', training_files), ('test', [test_file])):
-            read = [pickle.load(files.extractfile(members[file]), encoding='latin1') for file in names]
+            read = [_Arrays(files.extractfile(members[file]), encoding='latin1').load() for file in names]
             arrays[part + '_x'] = numpy.concatenate([content['data'] for content in read])
             arrays[part + '_y'] = numpy.concatenate([numpy.array(content[label_key], numpy.uint8) for content in read])
     numpy.savez_compressed(path, **arrays)

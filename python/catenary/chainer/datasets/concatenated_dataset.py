@@ -18,7 +18,7 @@ class ConcatenatedDataset(DatasetMixin):
 
     def get_example(self, i):
         if i < 0:
-            raise IndexError('a ConcatenatedDataset takes no negative index')
+            raise IndexError('ConcatenatedDataset does not accept negative indices')
         which = bisect.bisect_right(self._ends, i)
         if which == len(self._ends):
             raise IndexError(f'index {i} is out of range for a dataset of {len(self)} examples')

@@ -1,6 +1,8 @@
 """The callables of the functions of the library, and the errors of arguments that no row takes."""
 
+import functools
 import inspect
+import warnings
 
 import numpy
 
@@ -100,12 +102,7 @@ def _refuse_dtypes(name, arguments):
     first, x = arrays[0]
     for key, other in arrays[1:]:
         if other.dtype != x.dtype:
-            raise type_check.InvalidType('%s.dtype == %s.dtype' % (first, key), '%s != %s' % (x.dtype, other.dtype),
-                                         _of(name, '%s.dtype == %s.dtype' % (first, key), '%s != %s' % (x.dtype, other.dtype)))
-
-
-def _of(name, expected, actual):
-    return '\nInvalid operation is performed in: %s (Forward)\n\nExpect: %s\nActual: %s' % (name, expected, actual)
+            raise type_check.invalid(name, '%s.dtype == %s.dtype' % (first, key), '%s != %s' % (x.dtype, other.dtype))
 
 
 def _described(value):
@@ -124,18 +121,28 @@ def _error(name, arguments, args, kwargs):
     for key, x in arguments.items():
         for one in x if isinstance(x, (tuple, list)) else (x,):
             if _is_array(one) and one.dtype.kind not in 'fb':
-                return type_check.InvalidType('%s.dtype.kind == f' % key, '%s != f' % one.dtype.kind,
-                                              _of(name, '%s.dtype.kind == f' % key, '%s != f' % one.dtype.kind))
-    words = [_described(x) for x in args] + ['%s = %s' % (key, _described(x)) for key, x in kwargs.items()]
-    message = '%s does not take these arguments: %s' % (name, '; '.join(words))
+                return type_check.invalid(name, '%s.dtype.kind == f' % key, '%s != f' % one.dtype.kind)
+    words = '; '.join([_described(x) for x in args] + ['%s = %s' % (key, _described(x)) for key, x in kwargs.items()])
     is_list = name in _OF_LISTS and isinstance(args[0], (tuple, list)) and all(map(_is_array, args[0]))
     if is_list and not any(isinstance(x, str) for x in args) or name in _LABELS and all(map(_is_array, args[:2])):
-        return type_check.InvalidType(message, message, message)
-    return TypeError(message)
+        return type_check.invalid(name, 'arrays whose shapes and dtypes fit together', words)
+    return TypeError('%s does not take these arguments: %s' % (name, words))
 
 
 _LABELS, _OF_LISTS = _core._chainer_takers()
+_LABELS.add('softmax_cross_entropy')  # a row of Python's own
+# deprecated functions, and those to use instead
+_DEPRECATED = {'batch_matmul': 'matmul', 'fixed_batch_renormalization': 'fixed_batch_normalization'}
 _callables = {}
+
+
+def _warning(name, function):
+    """Returns a deprecated function that warns."""
+    @functools.wraps(function)
+    def warning(*args, **kwargs):
+        warnings.warn('%s is deprecated. Use %s instead.' % (name, _DEPRECATED[name]), DeprecationWarning, stacklevel=2)
+        return function(*args, **kwargs)
+    return warning
 
 
 def functions():
@@ -145,4 +152,4 @@ def functions():
         unusual = _unusual.of(name)
         _callables[name] = _core._Call(path, _refusal(name, parameters, unusual))
         _unusual._rows[name] = _callables[name] if unusual is None else _core._Call(path, _refusal(name, parameters, None))
-    return _callables
+    return {**_callables, **{name: _warning(name, _callables[name]) for name in _DEPRECATED}}

@@ -9,6 +9,7 @@ from .. import backend
 from ..configuration import config
 from ..function_node import FunctionNode
 from ..variable import Variable, as_array, as_variable
+from ._strides import as_strided
 
 _rows = {}  # the rows by name, which raise errors for arguments that neither they nor this module take
 
@@ -102,6 +103,17 @@ def split_axis(x, indices_or_sections, axis, force_tuple=True):
     return parts if force_tuple or len(parts) > 1 else parts[0]
 
 
+def transpose_sequence(xs):
+    """Returns an empty tuple for sequences without steps."""
+    return () if all([len(x) == 0 for x in xs]) else _rows['transpose_sequence'](xs)
+
+
+def connectionist_temporal_classification(x, t, blank_symbol, input_length=None, label_length=None, reduce='mean'):
+    if not isinstance(x, (tuple, list)):
+        raise TypeError('connectionist_temporal_classification: x must be a list of arrays, not %s' % type(x))
+    return _rows['connectionist_temporal_classification'](x, t, blank_symbol, input_length, label_length, reduce)
+
+
 def identity(*inputs):
     results = Identity().apply(inputs)
     return results[0] if len(results) == 1 else results
@@ -116,34 +128,18 @@ def add(*xs):
     return total
 
 
-def average(x, axis=None, weights=None, keepdims=False):
-    x = as_variable(x)
-    if weights is None:
-        return _rows['average'](x, axis, None, keepdims)
-    weights = as_variable(weights)
-    axes = None if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    if axes is not None:
-        if len({a % x.ndim for a in axes}) < len(axes):
-            raise ValueError('average: duplicate value in axes %s' % (axes,))
-        axes = tuple(sorted([a + x.ndim if a < 0 else a for a in axes]))
-        shape = tuple([x.shape[a] for a in axes])
-        if weights.shape != shape:
-            raise _invalid('the shape of the weights is %s' % (shape,), '%s' % (weights.shape,))
-        weights = _rows['reshape'](weights, tuple([size if a in axes else 1 for a, size in enumerate(x.shape)]))
-    elif weights.shape != x.shape:
-        raise _invalid('the shape of the weights is %s' % (x.shape,), '%s' % (weights.shape,))
-    whole = _rows['broadcast_to'](weights, x.shape)
-    divisor = _rows['sum'](whole, axes, keepdims)
-    return _rows['sum'](x * whole, axes, keepdims) / divisor
-
-
 def _axis_list(axes, ndim):
-    return [a + ndim if a < 0 else a for a in (axes if isinstance(axes, (tuple, list)) else (axes,))]
+    found = [a + ndim if a < 0 else a for a in (axes if isinstance(axes, (tuple, list)) else (axes,))]
+    if not all([0 <= a < ndim for a in found]):
+        raise ValueError('tensordot: axes must be in [%d, %d), not %s' % (-ndim, ndim, axes))
+    return found
 
 
 def tensordot(a, b, axes=2):
-    if not isinstance(axes, (tuple, list)) or len(axes) != 2:
+    if not isinstance(axes, (tuple, list)):
         return _rows['tensordot'](a, b, axes)
+    if len(axes) != 2:
+        raise ValueError('tensordot: axes must be an integer or a pair, not %s' % (axes,))
     a, b = as_variable(a), as_variable(b)
     of_a, of_b = _axis_list(axes[0], a.ndim), _axis_list(axes[1], b.ndim)
     if len(of_a) != len(of_b) or [a.shape[i] for i in of_a] != [b.shape[i] for i in of_b]:
@@ -176,7 +172,7 @@ def _index(key, xp):
     """Returns a key in which lists are arrays of integers, of the kind of the indexed array."""
     def entry(value):
         return xp.asarray(value, numpy.int64 if numpy.size(value) == 0 else None) if isinstance(value, list) else value
-    if isinstance(key, list) and not all(isinstance(value, (int, list)) for value in key):
+    if isinstance(key, list) and not all(isinstance(value, int) for value in key):  # as in Chainer, but not in NumPy
         key = tuple(key)
     key = tuple(map(entry, key)) if isinstance(key, tuple) else entry(key)
     for value in key if isinstance(key, tuple) else (key,):
@@ -200,7 +196,7 @@ def get_item(x, slices):
 
 
 def scatter_add(a, slices, b):
-    return _rows['scatter_add'](a, _index(slices), b)
+    return _rows['scatter_add'](a, _index(slices, backend.get_array_module(a)), b)
 
 
 def repeat(x, repeats, axis=None):
@@ -214,8 +210,26 @@ def broadcast(*args):
     return as_variable(args[0]) if len(args) == 1 else _rows['broadcast'](*args)
 
 
+class _Copy(FunctionNode):
+    """Copies between NumPy's arrays and cupy's where both are on the processor."""
+
+    def __init__(self, source, target):
+        self._source, self._target = source, target
+
+    def forward(self, inputs):
+        return self._target.send(inputs[0]),
+
+    def backward(self, indexes, grad_outputs):
+        return _Copy(self._target, self._source).apply(grad_outputs)
+
+
 def copy(x, dst):
-    return _rows['copy'](x, backend.CpuDevice() if isinstance(dst, backend.cuda.DummyDeviceType) else dst)
+    if isinstance(dst, backend.cuda.DummyDeviceType):
+        dst = backend.CpuDevice()
+    source, target = backend.get_device_from_array(x), backend.get_device(dst)
+    if isinstance(source, backend.CpuDevice) == isinstance(target, backend.CpuDevice):
+        return _rows['copy'](x, dst)
+    return _Copy(source, target).apply((x,))[0]
 
 
 def softmax_cross_entropy(x, t, normalize=True, cache_score=True, class_weight=None, ignore_label=-1, reduce='mean', enable_double_backprop=False,
@@ -321,8 +335,9 @@ def pad(x, pad_width, mode, **keywords):
 
 ANY_DTYPE = frozenset(('broadcast', 'copy', 'get_item', 'identity', 'pad', 'repeat', 'scatter_add', 'softmax_cross_entropy', 'split_axis'))
 _TAKEN = {function.__name__: function for function in (
-    add, average, bilinear, broadcast, broadcast_to, copy, dropout, einsum, gaussian, get_item, gumbel_softmax, identity, pad, repeat, reshape,
-    roi_average_align_2d, roi_max_align_2d, rrelu, scatter_add, softmax_cross_entropy, sparse_matmul, split_axis, tensordot, zeta, zoneout)}
+    add, as_strided, bilinear, broadcast, broadcast_to, connectionist_temporal_classification, copy, dropout, einsum, gaussian, get_item,
+    gumbel_softmax, identity, pad, repeat, reshape, roi_average_align_2d, roi_max_align_2d, rrelu, scatter_add, softmax_cross_entropy,
+    sparse_matmul, split_axis, tensordot, transpose_sequence, zeta, zoneout)}
 
 
 def of(name):

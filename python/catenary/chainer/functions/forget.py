@@ -1,8 +1,8 @@
 """forget: a function whose intermediate results are freed, and computed again for backward."""
 
-from .. import function_node
+from .. import _backprop, function_node
 from ..configuration import config, using_config
-from ..variable import Variable, as_variable
+from ..variable import Variable
 
 
 def _ordinal(number):
@@ -40,7 +40,7 @@ class Forget(function_node.FunctionNode):
         with using_config('enable_backprop', True), using_config('in_recomputing', True):
             outputs = self._outputs(inputs)
         known = [(y, g) for y, g in zip(outputs, grad_outputs) if g is not None]
-        function_node.backprop([y for y, _ in known], [g for _, g in known])
+        _backprop.backprop_again([y for y, _ in known], [g for _, g in known])
         return tuple([inputs[i].grad_var for i in indexes])
 
 
@@ -48,5 +48,6 @@ def forget(func, *xs):
     """Applies a function of Variables without a graph of its steps. backward() calls the function again, which saves memory and costs time."""
     if not callable(func):
         raise TypeError('forget: a function is expected, not %s' % type(func))
-    results = Forget(func).apply(tuple([as_variable(x) for x in xs]))
+    # arrays require gradients, so that backward reaches the parameters that the function uses
+    results = Forget(func).apply(tuple([x if isinstance(x, Variable) else Variable(x) for x in xs]))
     return results[0] if len(results) == 1 else results

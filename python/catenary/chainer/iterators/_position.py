@@ -7,21 +7,22 @@ from .order_samplers import ShuffleOrderSampler
 
 
 class Position:
-    """A point between two batches. Positions are never changed, so that a prefetching iterator can hold several."""
+    """A point between two batches. Where it is never changes, so that a prefetching iterator can hold several."""
 
-    __slots__ = ('current_position', 'epoch', 'is_new_epoch', 'order')
+    __slots__ = ('current_position', 'epoch', 'is_new_epoch', 'order', 'detail')
 
     def __init__(self, current_position, epoch, is_new_epoch, order):
         self.current_position = current_position
         self.epoch = epoch
         self.is_new_epoch = is_new_epoch
         self.order = order
+        self.detail = None  # the iterator's epoch_detail, once it was asked for
 
     def __reduce__(self):
         return Position, (self.current_position, self.epoch, self.is_new_epoch, self.order)
 
     def advance(self, length, batch_size, repeat, order_sampler):
-        """Returns the position behind the next batch, and the batch's indices, or None for the indices at the end."""
+        """Returns the position behind the next batch, and the batch's indices: an array or a range, or None at the end."""
         if not repeat and self.epoch > 0:
             return self, None
         start, order = self.current_position, self.order
@@ -29,9 +30,8 @@ class Position:
             length = len(order)
         stop = start + batch_size
         if stop < length:
-            indices = numpy.arange(start, stop) if order is None else order[start:stop]
-            return Position(stop, self.epoch, False, order), indices
-        indices = numpy.arange(start, length) if order is None else order[start:length]
+            return Position(stop, self.epoch, False, order), range(start, stop) if order is None else order[start:stop]
+        indices = range(start, length) if order is None else order[start:length]
         left = 0
         if repeat:
             left = stop - length
@@ -87,13 +87,12 @@ class PositionedIterator(Iterator):
         return self._position.is_new_epoch
 
     @property
-    def _epoch_size(self):
-        order = self._position.order
-        return len(self.dataset) if order is None else len(order)
-
-    @property
     def epoch_detail(self):
-        return self._position.epoch + self._position.current_position / self._epoch_size
+        position = self._position
+        if position.detail is None:
+            order = position.order
+            position.detail = position.epoch + position.current_position / (len(self.dataset) if order is None else len(order))
+        return position.detail
 
     @property
     def previous_epoch_detail(self):

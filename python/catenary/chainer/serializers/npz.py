@@ -1,5 +1,7 @@
 """npz: NumPy's files of several arrays."""
 
+import pickletools
+
 import numpy
 
 from .. import backend
@@ -85,7 +87,54 @@ class NpzDeserializer(Deserializer):
         return value
 
 
+class _WithoutCode:
+    """The arrays of an npz file, without arrays of Python objects. Those are pickles, which can run any code.
+
+    Chainer saves None as such an array. It is recognised by its bytes, and nothing is unpickled.
+    """
+
+    def __init__(self, npz):
+        self._npz, self.files = npz, npz.files
+
+    def __contains__(self, name):
+        return name in self._npz
+
+    def __getitem__(self, name):
+        try:
+            return self._npz[name]
+        except ValueError:
+            if not self._holds_objects(name):
+                raise
+        if self._is_none(name):
+            return numpy.asarray(None)
+        raise ValueError('load_npz: %s is an array of Python objects, which the file holds as a pickle. It is not loaded, because a pickle can run any '
+                         'code; expected numbers, strings or None' % name)
+
+    def _opened(self, name):
+        """Returns the shape and dtype of an array, and the bytes that follow."""
+        with self._npz.zip.open(name + '.npy') as file:
+            version = numpy.lib.format.read_magic(file)
+            read = numpy.lib.format.read_array_header_1_0 if version == (1, 0) else numpy.lib.format.read_array_header_2_0
+            shape, _, dtype = read(file)
+            return shape, dtype, file.read(4096)
+
+    def _holds_objects(self, name):
+        return name + '.npy' in self._npz.zip.namelist() and self._opened(name)[1].hasobject
+
+    def _is_none(self, name):
+        """Does the pickle end with the list [None] as the elements of an array without axes?"""
+        shape, _, content = self._opened(name)
+        try:
+            steps = [step.name for step, _, _ in pickletools.genops(content) if 'PUT' not in step.name and step.name != 'MEMOIZE']
+        except ValueError:
+            return False
+        return shape == () and 'EMPTY_LIST' in steps and steps[steps.index('EMPTY_LIST'):] == ['EMPTY_LIST', 'NONE', 'APPEND', 'TUPLE', 'BUILD', 'STOP']
+
+
 def load_npz(file, obj, path='', strict=True, ignore_names=None):
-    """Loads an object from a file of save_npz. Without `strict`, values that are missing in the file keep their value."""
-    with numpy.load(file, allow_pickle=True) as npz:
-        NpzDeserializer(npz, path=path, strict=strict, ignore_names=ignore_names).load(obj)
+    """Loads an object from a file of save_npz. Without `strict`, values that are missing in the file keep their value.
+
+    Arrays of Python objects other than None raise ValueError, because they are pickles.
+    """
+    with numpy.load(file, allow_pickle=False) as npz:
+        NpzDeserializer(_WithoutCode(npz), path=path, strict=strict, ignore_names=ignore_names).load(obj)

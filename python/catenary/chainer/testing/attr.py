@@ -63,7 +63,7 @@ def ideep(f):
 
 
 def is_available():
-    """Is pytest installed?"""
+    """Returns whether pytest is installed."""
     return _pytest() is not None
 
 

@@ -26,7 +26,7 @@ def get_trainer_with_mock_updater(stop_trigger=(10, 'iteration'), iter_per_epoch
 
 
 def is_available():
-    """Is `unittest.mock` there? Yes in every Python that is supported."""
+    """Returns True, because every supported Python has `unittest.mock`."""
     return True
 
 

@@ -14,7 +14,7 @@ def _name(func):
 
 
 def is_available():
-    """Is pytest installed?"""
+    """Returns whether pytest is installed."""
     return attr.is_available()
 
 

@@ -55,7 +55,7 @@ class Trainer:
 
     @property
     def is_before_training(self):
-        """Was there no update yet?"""
+        """Returns whether there was no update yet."""
         return self.updater.iteration == 0
 
     def extend(self, extension, name=None, trigger=None, priority=None, *, call_before_training=False, **kwargs):

@@ -337,6 +337,12 @@ class InvalidType(Exception):
         return InvalidType, (self.expect, self.actual, self.args[0])
 
 
+def invalid(function, expected, actual):
+    """Returns an InvalidType that names the function. `actual` is empty if `expected` is a sentence that says all."""
+    words = 'Expect: {}\nActual: {}'.format(expected, actual) if actual else expected
+    return InvalidType(expected, actual, '\nInvalid operation is performed in: {} (Forward)\n\n{}'.format(function, words))
+
+
 def _argname(in_types, names):
     """Names the arguments of a function in messages."""
     if len(in_types) != len(names):

@@ -65,6 +65,9 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     """Fits a polynomial by least squares. With `full` or `cov` it also returns numpy.polyfit's further results."""
     if cov not in (False, True, 'unscaled'):
         raise ValueError(f"polyfit: cov must be False, True or 'unscaled', not {cov!r}")
+    for name, a in (('x', x), ('y', y), ('w', w)):
+        if not isinstance(a, _core.ndarray) and (a is not None or name != 'w'):
+            raise TypeError(f'polyfit: argument {name!r} must be a cupy.ndarray, given {type(a).__name__}')
     for name, a, axes in (('x', x, (1,)), ('y', y, (1, 2)), ('w', w, (1,))):
         if a is not None and (a.ndim not in axes or a.size == 0 or len(a) != x.size):
             raise TypeError(f'polyfit: {name} has shape {a.shape} where x has {x.shape}; expected a value for each of its points')

@@ -11,7 +11,7 @@ globals().update({_name: of_real_numbers(getattr(_core, _name), _name, __name__)
 
 
 def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Are all elements close?, as a 0-d array."""
+    """Returns whether all elements are close, as a 0-d array."""
     return _core.all(_core.isclose(a, b, rtol, atol, equal_nan))
 
 

@@ -12,10 +12,14 @@ globals().update(of_anything(__name__, {'compress': 2}))
 def copyto(dst, src, casting='same_kind', where=True):
     """Writes the values of `src`, which broadcasts to `dst`, where `where` is true."""
     numpy.can_cast('b', 'b', casting)  # raises ValueError for an unknown casting rule
+    if not isinstance(dst, ndarray):
+        raise TypeError(f"copyto: argument 'dst' must be a cupy.ndarray, given {type(dst).__name__}")
     if isinstance(src, numpy.ndarray):
         src = given(src)
     elif type(src) is int and dst.dtype.kind in 'iu':
         dst.dtype.type(src)  # raises OverflowError
+    elif type(src) is int and dst.dtype.kind in 'fc':
+        src = float(src)  # also beyond uint64
     if isinstance(src, ndarray) and src.ndim > dst.ndim:
         extra = src.ndim - dst.ndim
         src = src.reshape(src.shape[extra:]) if set(src.shape[:extra]) == {1} else src
@@ -62,6 +66,9 @@ def place(arr, mask, vals):
 
 def select(condlist, choicelist, default=0):
     """Returns the element of the first choice whose condition is true, or the default. Python numbers adopt the dtype and wrap."""
+    for name, value in (('condlist', condlist), ('choicelist', choicelist)):
+        if not hasattr(value, '__len__'):
+            raise TypeError(f'select: argument {name!r} must be a sequence of cupy.ndarray, given {type(value).__name__} {value!r}')
     if len(condlist) != len(choicelist):
         raise ValueError('select: expected as many conditions as choices, not '
                          f'{len(condlist)} and {len(choicelist)}')
@@ -76,6 +83,8 @@ def ravel_multi_index(multi_index, dims, mode='raise', order='C'):
     """Converts indices to flat indices of an array of shape `dims`."""
     if order not in ('C', 'F', 'c', 'f', None):
         raise ValueError(f"ravel_multi_index: order must be 'C' or 'F', not {order!r}")
+    if not isinstance(multi_index, (tuple, list, ndarray, numpy.ndarray)):
+        raise TypeError(f"ravel_multi_index: argument 'multi_index' must be a sequence of index arrays, given {type(multi_index).__name__} {multi_index!r}")
     step = -1 if order in ('F', 'f') else 1
     try:
         return _core.ravel_multi_index([given(i) for i in multi_index][::step], tuple(dims)[::step], mode)

@@ -30,12 +30,12 @@ def min_scalar_type(a):
 
 
 def may_share_memory(a, b, max_work=None):
-    """Do the bytes from the first to the last element of each overlap?"""
+    """Returns whether the bytes from the first to the last element of each array overlap."""
     return _core._may_share_memory(a, b)
 
 
 def shares_memory(a, b, max_work=None):
-    """Does an element of one array share a byte with the other array?"""
+    """Returns whether an element of one array shares a byte with the other array."""
     apart = _core._bytes_between(a, b)
     if apart is None:
         return False
@@ -48,7 +48,7 @@ def shares_memory(a, b, max_work=None):
 
 
 def isfortran(a):
-    """Do the elements lie in Fortran order, and not in C order?"""
+    """Returns whether the elements are in Fortran order, and not in C order."""
     return a.flags.fnc
 
 

@@ -1,5 +1,6 @@
 """Functions that join arrays."""
 
+import collections.abc
 import warnings
 
 import numpy
@@ -14,6 +15,8 @@ globals().update(of_anything(__name__, {'append': 2}))
 
 def _joined(name, tup, axis, out, dtype, casting):
     numpy.can_cast('b', 'b', casting)  # raises ValueError for an unknown casting rule
+    if not isinstance(tup, (ndarray, collections.abc.Iterable)):
+        raise TypeError(f'{name}: argument \'tup\' must be a sequence of cupy.ndarray, given {type(tup).__name__} {tup!r}')
     arrays = list(tup)
     for value in arrays:
         if not isinstance(value, ndarray):
@@ -37,6 +40,8 @@ def stack(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
 
 def _each_an_array(tup):
     """Converts lists and numbers among the arguments to arrays, as CuPy does in functions that add axes."""
+    if not isinstance(tup, collections.abc.Iterable):
+        return tup  # refused later
     return atleast_1d(tup) if isinstance(tup, ndarray) else [atleast_1d(a) if isinstance(a, (list, tuple, int, float, complex)) else a for a in tup]
 
 

@@ -21,8 +21,15 @@ def reshape(a, /, shape, order='C', *, copy=None):
 
 def roll(a, shift, axis=None):
     """Shifts elements along axes, cyclically."""
-    numbers = [tuple(numpy.atleast_1d(x.get()).tolist()) if isinstance(x, ndarray) else x for x in (shift, axis)]
-    return _core.roll(a, *numbers)
+    shift, axis = (tuple(numpy.atleast_1d(x.get()).tolist()) if isinstance(x, ndarray) else x for x in (shift, axis))
+    return _core.roll(a, _within(shift, max(getattr(a, 'size', 1), 1)), axis)
+
+
+def _within(shift, size):
+    """Returns shifts below the size, a multiple of each axis, so that int64 holds their sum."""
+    if isinstance(shift, (tuple, list, numpy.ndarray)):
+        return [_within(x, size) for x in shift]
+    return int(shift) % size if isinstance(shift, (int, numpy.integer)) else shift
 
 
 def pad(array, pad_width, mode='constant', **kwargs):
@@ -41,8 +48,12 @@ def pad(array, pad_width, mode='constant', **kwargs):
         result.real, result.imag = padded
         return result
     if not callable(mode):
-        for value in numpy.ravel(kwargs.get('constant_values', ())).tolist():
+        values = numpy.ravel(numpy.asarray(kwargs.get('constant_values', ()), object)).tolist()  # integers beyond int64 beside others would become floats
+        for value in values:
             check_stored(value, array.dtype)
+        if array.dtype == 'u8' and any(isinstance(value, int) and 2 ** 63 <= value < 2 ** 64 for value in values):
+            signed = numpy.asarray(kwargs.pop('constant_values'), 'u8').view('i8')  # int64 has the same bits
+            return _core.pad(array.view('i8'), width, mode, constant_values=signed.tolist(), **kwargs).view('u8')
         return _core.pad(array, width, mode, **kwargs)
     width = numpy.broadcast_to(width, (array.ndim, 2)).tolist()
     padded = _core.pad(array, width, 'constant')

@@ -15,6 +15,8 @@ globals().update(of_anything(__name__, {'searchsorted': 2, 'digitize': 2}, liste
 def sort(a, axis=-1, kind=None):
     """Returns a sorted copy along an axis, or of the flattened array."""
     check_kind(kind, 'sort')
+    if not isinstance(a, ndarray):
+        return _core._sort(a, axis)  # raises TypeError
     if a.ndim == 0 and axis is not None:
         raise numpy.exceptions.AxisError('Sorting arrays with the rank of zero is not supported')
     return _core._sort(a, axis)
@@ -27,8 +29,8 @@ def argsort(a, axis=-1, kind=None):
 
 def lexsort(keys, axis=-1):
     """Returns the indices that sort by several keys, of which the last is the primary one. The rows of an array are the keys."""
-    if isinstance(keys, ndarray) and keys.ndim == 0 or len(keys) == 0:
-        raise TypeError('lexsort: expected a sequence of at least one key')
+    if getattr(keys, 'ndim', 1) == 0 or not hasattr(keys, '__len__') or len(keys) == 0:
+        raise TypeError(f"lexsort: argument 'keys' must be a sequence of at least one key, given {type(keys).__name__} {keys!r}")
     keys = [given(key) for key in keys]
     if len({key.shape for key in keys}) > 1:
         raise ValueError(f'lexsort: the keys must have the same shape, got {", ".join(str(key.shape) for key in keys)}')

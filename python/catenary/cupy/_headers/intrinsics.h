@@ -159,6 +159,14 @@ CATENARY_OWN void __sincosf(float x, float* s, float* c) {
 }
 
 // ------------------------------------------------------------------ threads
+#ifndef SIM_FUNCTIONS  // the simulator defines it for all kernels
+struct dim3 {
+  unsigned int x, y, z;
+  dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : x(x), y(y), z(z) {}
+};
+#endif
+CATENARY_OWN void __prof_trigger(int) {}
+CATENARY_OWN void __brkpt() { __builtin_trap(); }
 static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

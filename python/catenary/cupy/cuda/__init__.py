@@ -32,7 +32,7 @@ def ExternalStream(ptr, device_id=-1):
 
 
 def is_available():
-    """Is there a device?"""
+    """Returns whether there is a device."""
     return _core.getDeviceCount() > 0
 
 

@@ -4,7 +4,7 @@ import statistics
 
 
 def chi_square_test(observed, expected, alpha=0.05, df=None):
-    """Could counts come from a distribution that expects `expected`? True ones are rejected with probability alpha."""
+    """Returns whether the counts may come from a distribution that expects `expected`. True ones are rejected with probability alpha."""
     distance = float((((observed - expected) ** 2) / expected).sum())
     df = len(observed) - 1 if df is None else df
     spread = 2 / (9 * df)  # Wilson and Hilferty 1931: the cube root of chi-square / df is nearly normal

@@ -11,6 +11,7 @@ from catenary.cupyx.scipy._complex import of_parts
 
 _INVERSE_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
 _FEW = 4096  # factors that the host computes faster than the device
+_KEPT, _kept = 16, {}  # tables of so few factors
 _OTHER_WAY = {None: 'forward', 'backward': 'forward', 'ortho': 'ortho', 'forward': 'backward'}
 
 
@@ -21,11 +22,23 @@ def _constants(values, like, kind):
 
 
 def _turns(n, denominator, like, step=1, shift=0):
-    """Returns exp(-i pi (step k + shift) / denominator) for k < n, reduced to one turn before rounding."""
-    if n > _FEW and _core.device_of(like).info['has_f64']:
-        angles = ((_core.arange(n) * step + shift) % (2 * denominator)).astype('d') * (math.pi / denominator)
+    """Returns exp(-i pi (step k + shift) / denominator) for k < n, less than one turn."""
+    device = _core.device_of(like)
+    if n > _FEW and device.info['has_f64']:
+        angles = (_core.arange(n) * step + shift).astype('d') * (math.pi / denominator)
         return of_parts(*(part.astype(like.dtype) for part in (_core.ufuncs['cos'](angles), -_core.ufuncs['sin'](angles))))
-    angles = numpy.remainder(numpy.arange(n) * step + shift, 2 * denominator) * (math.pi / denominator)
+    if n > _FEW:
+        return _host_turns(n, denominator, like, step, shift)
+    key = (n, denominator, step, shift, like.dtype.char, device.name)
+    if key not in _kept:
+        while len(_kept) >= _KEPT:
+            _kept.pop(next(iter(_kept)), None)
+        _kept[key] = _host_turns(n, denominator, like, step, shift)
+    return _kept[key]
+
+
+def _host_turns(n, denominator, like, step, shift):
+    angles = (numpy.arange(n) * step + shift) * (math.pi / denominator)
     return _constants(numpy.cos(angles) - 1j * numpy.sin(angles), like, 'c')
 
 

@@ -32,11 +32,11 @@ def _fraction(n, x):
 
 
 def _sici(x):
-    return _ufuncs['sine_integral'](x), _ufuncs['cosine_integral'](x)
+    return _ufuncs['sine_integral'](x) + 0.0, _ufuncs['cosine_integral'](x)
 
 
 def _shichi(x):
-    return _ufuncs['hyperbolic_sine_integral'](x), _ufuncs['hyperbolic_cosine_integral'](x)
+    return _ufuncs['hyperbolic_sine_integral'](x) + 0.0, _ufuncs['hyperbolic_cosine_integral'](x)
 
 
 _NEAR_OF_COMPLEX = 5

@@ -37,7 +37,7 @@ def gammaln(x, out=None):
     """Returns log |gamma(x)|. As in SciPy, minus infinity gives minus infinity."""
     x = _operand(x, 'gammaln')
     made = _lgamma(x)
-    made = _core.where(x == -_math.inf, x, made).astype(made.dtype)
+    made = _core.where(x == -_math.inf, x, made + 0.0).astype(made.dtype)
     if out is None:
         return made
     out[...] = made
@@ -52,9 +52,33 @@ def loggamma(x, out=None):
 
 loggamma = _of_complex('loggamma', loggamma, _log_gamma_of_complex)
 expit = _of_the_library('expit', 'sigmoid')
-round = _of_the_library('round', 'rint')
-erf, erfc, erfcx, erfinv, erfcinv, ndtr, ndtri, log_ndtr, _zeta, cbrt, exp2, expm1, log1p = (_of_the_library(name, name) for name in (
+erf, erfc, erfcx, _erfinv, _erfcinv, ndtr, ndtri, log_ndtr, _zeta, cbrt, exp2, expm1, log1p = (_of_the_library(name, name) for name in (
     'erf', 'erfc', 'erfcx', 'erfinv', 'erfcinv', 'ndtr', 'ndtri', 'log_ndtr', 'zeta', 'cbrt', 'exp2', 'expm1', 'log1p'))
+
+
+def _with_zeros(name, function, zeros):
+    """Gives the zeros among the results SciPy's sign: `zeros(result, *arguments)` returns the results."""
+    def signed(*args, out=None, **kwargs):
+        made = function(*args, **kwargs)
+        return _delivered(zeros(made, *(_operand(x, name) if hasattr(x, 'dtype') else x for x in args)).astype(made.dtype), out, name)
+    signed.__name__ = signed.__qualname__ = name
+    signed.__doc__ = function.__doc__
+    return signed
+
+
+def _positive(made, *args):
+    """Makes zeros positive."""
+    return made + 0.0
+
+
+def _as_argument(made, x):
+    """Gives zeros the sign of an argument that is zero."""
+    return _core.where((made == 0) & (x == 0), x, made)
+
+
+erfinv = _with_zeros('erfinv', _erfinv, _positive)
+erfcinv = _with_zeros('erfcinv', _erfcinv, lambda made, x: -(0.0 - made))
+round = _with_zeros('round', _of_the_library('round', 'rint'), lambda made, x: _core.where(x == 0, made, made + 0.0))
 
 
 def zeta(x, q, out=None):
@@ -260,12 +284,15 @@ def radian(d, m, s):
     return _ufuncs['radians'](d + m / 60 + s / 3600).astype(dtype)
 
 
-def _of_degrees(name, ufunc, quarters):
-    """Makes a function of degrees, which are reduced exactly to -45 to 45. Each quarter turn selects one of `quarters`, functions of (sine, cosine)."""
+def _of_degrees(name, ufunc, quarters, signed):
+    """Makes a function of degrees, which are reduced exactly to -45 to 45. Each quarter turn selects one of `quarters`, functions of (sine, cosine).
+
+    `signed` makes the result from the value of positive degrees and the given degrees, so that zeros have SciPy's signs.
+    """
     def function(x):
-        x, dtype = _prepared(name, x)
-        endless = _stored(_ufuncs['isinf'](x))
-        x = _stored(_ufuncs['fmod'](_core.where(endless, 0, x), 360))  # exact for any x
+        given, dtype = _prepared(name, x)
+        endless = _stored(_ufuncs['isinf'](given))
+        x = _stored(_ufuncs['fmod'](_core.where(endless, 0, _absolute(given)), 360))  # exact for any x
         turns = _ufuncs['rint'](x / 90)
         degrees = _stored(x - 90 * turns)
         rest, eighth = _ufuncs['radians'](degrees), _absolute(degrees) == 45
@@ -273,7 +300,7 @@ def _of_degrees(name, ufunc, quarters):
         c = _core.where(eighth, _absolute(s), c)  # so that the tangent of 45 degrees is 1
         value = quarters(s, c)
         value = _core.where(k == 0, value[0], _core.where(k == 1, value[1], _core.where(k == 2, value[2], value[3])))
-        return _core.where(endless, 0, value).astype(dtype)  # SciPy returns 0 from 1e14 on
+        return _core.where(endless, 0, signed(value, given)).astype(dtype)  # SciPy returns 0 from 1e14 on
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f'The {ufunc} of degrees.'
     return function
@@ -284,10 +311,18 @@ def _ratio(a, b):
     return _core.where(b == 0, _math.inf, a / b)
 
 
-sindg = _of_degrees('sindg', 'sine', lambda s, c: (s, c, -s, -c))
-cosdg = _of_degrees('cosdg', 'cosine', lambda s, c: (c, -s, -c, s))
-tandg = _of_degrees('tandg', 'tangent', lambda s, c: (s / c, _ratio(-c, s)) * 2)
-cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (_ratio(c, s), 0 - s / c) * 2)
+def _odd(value, x):
+    return _core.where(x < 0, -value, value)
+
+
+def _odd_between_zeros_and_poles(value, x):
+    return _core.where((value == 0) | _ufuncs['isinf'](value), value, _odd(value, x))
+
+
+sindg = _of_degrees('sindg', 'sine', lambda s, c: (s, c, -s, -c), _odd)
+cosdg = _of_degrees('cosdg', 'cosine', lambda s, c: (c, -s, -c, s), lambda value, x: value)
+tandg = _of_degrees('tandg', 'tangent', lambda s, c: (s / c, _ratio(-c, s)) * 2, _odd_between_zeros_and_poles)
+cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (_ratio(c, s), 0 - s / c) * 2, _odd_between_zeros_and_poles)
 
 
 (j0, j1, y0, y1, yn, i0, i0e, i1, i1e, k0, k0e, k1, k1e, exp1, expi, expn, ellipk, ellipkm1, ellipkinc, ellipeinc, gammasgn, beta, betaln, binom,
@@ -299,9 +334,23 @@ cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (_ratio(c, s), 0 - s / c)
     'nbdtri', 'wright_bessel', 'zetac', 'spherical_yn'))
 
 
+def _as_gammas(made, a, b):
+    """Gives zeros the sign of gamma(a) gamma(b), unless one of them is a pole."""
+    sign = gammasgn(a) * gammasgn(b)
+    return _core.where((made == 0) & (sign == sign), 0.0 * sign, made)
+
+
 btdtr, btdtri = betainc, betaincinv
+j1 = _with_zeros('j1', j1, _as_argument)
+i1, i1e = (_with_zeros(name, function, lambda made, x: _core.where(x < 0, made, made + 0.0)) for name, function in (('i1', i1), ('i1e', i1e)))
+betaln, poch = _with_zeros('betaln', betaln, _positive), _with_zeros('poch', poch, _positive)
+ellipkinc = _with_zeros('ellipkinc', ellipkinc, lambda made, phi, m: _core.where((made == 0) & (phi == 0) & ((m <= 0) | (m == 1)), phi, made))
+ellipeinc = _with_zeros('ellipeinc', ellipeinc, lambda made, phi, m: _core.where((made == 0) & (phi == 0) & (m == 0), phi, made))
+beta = _with_zeros('beta', beta, _as_gammas)
+binom = _with_zeros('binom', binom, lambda made, n, k: _core.where((made == 0) & (n < -1), -0.0, made))
+bdtri = _with_zeros('bdtri', bdtri, lambda made, k, n, y: _core.where((made == 0) & (y == 1) & (k < 1), -0.0, made))
 gamma = _of_complex('gamma', _of_row('gamma'), _gamma_of_complex)
-rgamma = _of_complex('rgamma', _of_row('rgamma'), _rgamma_of_complex)
+rgamma = _of_complex('rgamma', _with_zeros('rgamma', _of_row('rgamma'), _as_argument), _rgamma_of_complex)
 ellipj = _function('ellipj', "Returns Jacobi's elliptic functions sn, cn and dn of u, and the amplitude. NaN for m outside 0 to 1.",
                    lambda u, m: tuple(_ufuncs['jacobi_' + name](u, m) for name in ('sn', 'cn', 'dn', 'am')))
 

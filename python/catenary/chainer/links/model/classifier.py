@@ -24,9 +24,7 @@ class Classifier(Chain):
             self.predictor = predictor
 
     def _forget(self):
-        self.y = None
-        self.loss = None
-        self.accuracy = None
+        self.__dict__.update(y=None, loss=None, accuracy=None)
 
     def _take_label(self, args, kwargs):
         """Returns the label and removes it from the arguments."""
@@ -44,10 +42,11 @@ class Classifier(Chain):
     def forward(self, *args, **kwargs):
         args, label = self._take_label(args, kwargs)
         self._forget()
-        self.y = self.predictor(*args, **kwargs)
-        self.loss = self.lossfun(self.y, label)
-        reporter.report({'loss': self.loss}, self)
+        own = self.__dict__  # the results are no parameters, and a link's attributes take longer to set
+        own['y'] = y = self.predictor(*args, **kwargs)
+        own['loss'] = loss = self.lossfun(y, label)
+        reporter.report({'loss': loss}, self)
         if self.compute_accuracy:
-            self.accuracy = self.accfun(self.y, label)
-            reporter.report({'accuracy': self.accuracy}, self)
-        return self.loss
+            own['accuracy'] = accuracy = self.accfun(y, label)
+            reporter.report({'accuracy': accuracy}, self)
+        return loss

@@ -1,7 +1,12 @@
 """Snapshots of a training, and continuing from the latest one."""
 
+import io
 import os
 import re
+import zipfile
+import zlib
+
+import numpy
 
 from ... import serializers
 from ...serializers import npz
@@ -12,10 +17,31 @@ _NUMBER = r'-?[0-9]+(?:\.[0-9]+)?'
 
 
 def _find_snapshot_files(fmt, path):
-    """Returns the times and names of the files in a folder that fit a format such as 'snapshot_iter_{.updater.iteration}'."""
-    pattern = re.compile(_NUMBER.join(map(re.escape, re.split(r'\{[^}]*\}', fmt))))
-    names = [name for name in os.listdir(path) if pattern.fullmatch(name)]
-    return sorted((os.stat(os.path.join(path, name)).st_mtime, name) for name in names)
+    """Returns the times and names of the files in a folder that fit a format such as 'snapshot_iter_{.updater.iteration}', oldest first.
+
+    The order is that of iterations and epochs. Times decide only between equal snapshots, because clocks of other machines may be wrong.
+    """
+    pattern = re.compile(f'({_NUMBER})'.join(map(re.escape, re.split(r'\{[^}]*\}', fmt))))
+    fields = re.findall(r'\{[^}]*\}', fmt)
+    found = []
+    for name in os.listdir(path):
+        match, file = pattern.fullmatch(name), os.path.join(path, name)
+        if match and os.path.isfile(file):
+            found.append((_iteration_and_epoch(file, dict(zip(fields, match.groups()))), os.stat(file).st_mtime, len(name), name))
+    return [(time, name) for _, time, _, name in sorted(found)]
+
+
+def _iteration_and_epoch(file, fields):
+    """Returns the iteration and the epoch of a snapshot from its content, or else from the fields of its name. Unknown ones are -1."""
+    iteration, epoch = (float(fields.get(f'{{.updater.{name}}}', -1)) for name in ('iteration', 'epoch'))
+    try:
+        with zipfile.ZipFile(file) as parts:
+            part = parts.getinfo('updater/iteration.npy')
+            if part.file_size < 4096:
+                iteration = float(numpy.lib.format.read_array(io.BytesIO(parts.read(part)), allow_pickle=False))
+    except (OSError, KeyError, ValueError, TypeError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError):
+        pass  # a snapshot of another object, in another format, or damaged
+    return iteration, epoch
 
 
 def _find_latest_snapshot(fmt, path):
@@ -82,12 +108,16 @@ class _Frozen:
 class _RemoveStale:
     """Removes all but the newest snapshots. A process that writes snapshots gets it pickled."""
 
+    takes_name = True
+
     def __init__(self, fmt, folder, n_retains):
         self._arguments = fmt, folder, n_retains
 
-    def __call__(self):
-        folder = self._arguments[1]
-        for name in _find_stale_snapshots(*self._arguments):
+    def __call__(self, saved):
+        """Keeps the file just saved, even if another training in this folder was further."""
+        fmt, folder, n_retains = self._arguments
+        others = [name for _, name in _find_snapshot_files(fmt, folder) if name != saved]
+        for name in others[:max(len(others) - n_retains + 1, 0)]:
             os.remove(os.path.join(folder, name))
 
 

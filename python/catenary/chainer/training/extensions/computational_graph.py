@@ -10,7 +10,7 @@ from .._state import serialize_attributes
 
 
 def is_graphviz_available():
-    """Is the program `dot` of Graphviz installed?"""
+    """Returns whether the program `dot` of Graphviz is installed."""
     return shutil.which('dot') is not None
 
 

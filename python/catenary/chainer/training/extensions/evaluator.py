@@ -80,9 +80,10 @@ class Evaluator(extension.Extension):
         return summary.compute_mean()
 
     def finalize(self):
-        """Finalizes the iterators."""
+        """Finalizes the iterators. An evaluator that overrides evaluate() may have None for one."""
         for iterator in self._iterators.values():
-            iterator.finalize()
+            if iterator is not None:
+                iterator.finalize()
 
 
 class _IteratorProgressBar(util.ProgressBar):

@@ -28,15 +28,15 @@ class Writer:
             path = os.path.join(folder, os.path.basename(filename))
             savefun(path, target, **kwds)
             shutil.move(path, os.path.join(outdir, filename))
-        self._post_save()
+        self._post_save(filename)
 
     def _add_cleanup_hook(self, hook_fun):
-        """Registers a function that is called after each snapshot."""
+        """Registers a function that is called after each snapshot, with its file name if the function has `takes_name`."""
         self._cleanup_hooks.append(hook_fun)
 
-    def _post_save(self):
+    def _post_save(self, filename):
         for hook in getattr(self, '_cleanup_hooks', ()):
-            hook()
+            hook(filename) if getattr(hook, 'takes_name', False) else hook()
 
 
 class SimpleWriter(Writer):

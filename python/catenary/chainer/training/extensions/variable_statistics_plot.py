@@ -102,7 +102,7 @@ class VariableStatisticsPlot(extension.Extension):
 
     @staticmethod
     def available():
-        """Is matplotlib installed?"""
+        """Returns whether matplotlib is installed."""
         return plot_report.is_available('VariableStatisticsPlot')
 
     def __call__(self, trainer):

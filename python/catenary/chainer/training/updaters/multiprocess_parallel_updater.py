@@ -145,7 +145,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
 
     @staticmethod
     def available():
-        """Are there GPUs and NCCL?"""
+        """Returns whether there are GPUs and NCCL."""
         return cuda.available and _nccl() is not None
 
     @staticmethod

@@ -287,7 +287,7 @@ def _of_windows(name, combine):
         shape[axis_of(axis, x.ndim)], at[axis_of(axis, x.ndim)] = int(size), origin
         return extremum(x, numpy.ones(shape, bool), None, output, mode, cval, at, combine, 0)
     what = 'least' if combine is _minimum else 'largest'
-    for f, own, text in ((function, name, f'The {what} element of each window.'), (function1d, name + '1d', f'The {what} of so many elements along an axis.')):
+    for f, own, text in ((function, name, f'Returns the {what} element of each window.'), (function1d, name + '1d', f'Returns the {what} element of each window of `size` elements along an axis.')):
         f.__name__ = f.__qualname__ = own
         f.__doc__ = text
     return on_axes()(function), function1d

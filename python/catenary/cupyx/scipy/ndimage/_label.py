@@ -95,7 +95,8 @@ def _total(x, part, count):
 def sum_labels(input, labels=None, index=None):
     """Returns the sum of each region in `index`, of all labeled elements, or of all elements."""
     if labels is None and index is None:
-        return _core.sum(operand(input, 'sum_labels'), dtype='d')
+        x = operand(input, 'sum_labels')
+        return _core.sum(x, dtype=None if x.dtype.kind in 'biu' else 'd')  # int64 or uint64, as in SciPy
     x, part, count, shape = _parts(input, labels, index, 'sum_labels')
     return _shaped(_total(x, part, count), count, shape)
 

@@ -80,6 +80,8 @@ def _output(values, x, output, function, cast=_cast):
 
 def _cut(values, dtype):
     """Casts coefficients to the dtype of a result. As in SciPy, integers are truncated and wrap."""
+    if dtype == 'u8':
+        return _core.where(values >= 2.0 ** 63, values.astype(dtype), values.astype('l').astype(dtype))
     return (values.astype('l') if dtype.kind in 'iu' else values).astype(dtype, copy=False)
 
 
@@ -102,10 +104,10 @@ def spline_filter(input, order=3, output=numpy.float64, mode='mirror'):
         raise RuntimeError('spline order not supported')
     mode = _checked(mode, order)
     output = numpy.complex128 if output is numpy.float64 and x.dtype.kind == 'c' else output
-    made = _working(x)
-    for axis in range(x.ndim):
-        made = _coefficients(made, order, axis, mode)
-    return _output(made, x, output, 'spline_filter', _cut)
+    made = x
+    for axis in range(x.ndim):  # as in SciPy, `output` also holds the coefficients between two axes
+        made = _output(_coefficients(_working(made), order, axis, mode), x, output, 'spline_filter', _cut)
+    return made if x.ndim else _output(_working(x), x, output, 'spline_filter', _cut)
 
 
 def _inside(c, n, mode):

@@ -64,6 +64,9 @@ def _filtered(b, a, x, state):
         return x * sent(b[0], x.dtype), state
     if not a[1:].any():
         return _without_feedback(b, x, state), None
+    made = _core._filtered(b.tolist(), a.tolist(), _core._contiguous(x, False), None if state is None else _core._contiguous(state, False))
+    if made is not None:
+        return made, None
     step = numpy.eye(order, k=1, dtype=a.dtype)
     step[:, 0] -= a[1:]
     if x.shape[-1] >= 4 * _BLOCK and bool(_core.all(_core.ufuncs['isfinite'](x))):
@@ -196,6 +199,10 @@ def sosfilt(sos, x, axis=-1, zi=None):
             raise ValueError(f'Invalid zi shape. With axis={axis!r}, an input with shape {x.shape!r}, and an sos array with {len(sos)} sections, '
                              f'zi must have shape {expected!r}, got {zi.shape!r}.')
     ends = []
+    if zi is None and wide.size:
+        made = _by_sections(sos, _core.moveaxis(wide, (axis,), (x.ndim - 1,)), None)
+        if made is not None:
+            return _core._copy(_core.moveaxis(made, (-1,), (axis,)), 'C')
     for k, section in enumerate(sos):
         if zi is None:
             wide = lfilter(section[:3], section[3:], wide, axis)
@@ -205,8 +212,20 @@ def sosfilt(sos, x, axis=-1, zi=None):
     return wide if zi is None else (wide, _core._stack(ends, 0))
 
 
+def _by_sections(sos, rows, states):
+    """Applies checked sections along the last axis in one loop on the processor, or returns None."""
+    if sos.dtype.kind == 'c':
+        return None
+    states = None if states is None else _core._contiguous(states.astype(rows.dtype, copy=False), False)
+    return _core._sections_filtered(sos.astype(float).tolist(), _core._contiguous(rows, False), states)
+
+
 def passed_sections(sos, x, states=None):
     """Applies sections along the last axis, from states [sections, ..., 2] in the layout of passed()."""
+    rows = _operands(x, sos, *(() if states is None else (states,)))
+    made = _by_sections(checked_sections(sos), rows, states)
+    if made is not None:
+        return made
     for k, section in enumerate(checked_sections(sos)):
         x = passed(section[:3], section[3:], x, None if states is None else states[k])
     return x

@@ -11,32 +11,32 @@ from catenary.cupyx.scipy.sparse._formats import coo_array, coo_matrix, csc_matr
 
 
 def issparse(x):
-    """Is it one of the matrices or arrays here?"""
+    """Returns whether x is a sparse matrix or array of this package."""
     return isinstance(x, _spbase)
 
 
 def isspmatrix(x):
-    """Is it one of the matrices here, and no array?"""
+    """Returns whether x is a sparse matrix, and not an array."""
     return isinstance(x, spmatrix)
 
 
 def isspmatrix_csr(x):
-    """Is it a csr_matrix?"""
+    """Returns whether x is a csr_matrix."""
     return isinstance(x, csr_matrix)
 
 
 def isspmatrix_csc(x):
-    """Is it a csc_matrix?"""
+    """Returns whether x is a csc_matrix."""
     return isinstance(x, csc_matrix)
 
 
 def isspmatrix_coo(x):
-    """Is it a coo_matrix?"""
+    """Returns whether x is a coo_matrix."""
     return isinstance(x, coo_matrix)
 
 
 def isspmatrix_dia(x):
-    """Is it a dia_matrix?"""
+    """Returns whether x is a dia_matrix."""
     return isinstance(x, dia_matrix)
 
 

@@ -43,10 +43,22 @@ class Elementwise(Sparse):
             dense = self.toarray()
             return dense + other if sign > 0 else dense - other
         _same_shape(self, other)
+        made = self._rows_with(other, sign)
+        if made is not None:
+            return made
         (r, c, d), (s, e, f) = self._elements_to_count(), other._elements_to_count()
         dtype = numpy.result_type(d.dtype, f.dtype)
         f = f.astype(dtype)
         return self._computed(*(_core._concatenate(list(pair), 0) for pair in ((r, s), (c, e), (d.astype(dtype), f if sign > 0 else -f))), self.shape)
+
+    def _rows_with(self, other, sign):
+        """Adds a matrix of the same compressed format row by row, or returns None."""
+        if self.format != other.format or self.format not in ('csr', 'csc'):
+            return None
+        dtype = numpy.result_type(self.dtype, other.dtype)
+        parts = [(x.indptr, x.indices, x.data.astype(dtype, copy=False)) for x in (self, other)]
+        made = _core._csr_added(*parts[0], *parts[1], self._extents[1 - self._major], sign < 0)
+        return None if made is None else self._kind(self.format)._of_parts(*made, self.shape)
 
     def __add__(self, other):
         return self._sum_with(other, 1)

@@ -69,6 +69,13 @@ class Reductions(Sparse):
 
     def _extremum_along(self, largest, axis, explicit):
         """Returns max() or min() of real numbers along an axis, without a dense array."""
+        keep, made = 1 - axis, None
+        if self.format in ('csr', 'csc'):
+            made = _core._csr_extrema(self.indptr, self.indices, self.data, self._extents[1 - self._major], keep != self._major, largest, explicit)
+        made = self._merged_extremum(largest, axis, explicit) if made is None else made
+        return self._kind('coo')(made if self._is_array else made.reshape((1, -1) if keep else (-1, 1)))
+
+    def _merged_extremum(self, largest, axis, explicit):
         rows, columns, data = merged(*self._elements(), self._extents)
         keep = 1 - axis
         places, extent = columns if keep else rows, self.shape[keep]
@@ -78,10 +85,8 @@ class Reductions(Sparse):
             (_core.scatter_max if largest else _core.scatter_min)(made, places, data)
         zero = _core.zeros((), self.dtype)
         if explicit:
-            made = _core.where(counts > 0, made, zero)
-        else:
-            made = _core.where(counts < self.shape[axis], _core.ufuncs['maximum' if largest else 'minimum'](made, zero), made)
-        return self._kind('coo')(made if self._is_array else made.reshape((1, -1) if keep else (-1, 1)))
+            return _core.where(counts > 0, made, zero)
+        return _core.where(counts < self.shape[axis], _core.ufuncs['maximum' if largest else 'minimum'](made, zero), made)
 
     def max(self, axis=None, out=None, *, explicit=False):
         """Returns the largest element, or along an axis a coo matrix with one row or column, or a 1-d coo array.
