@@ -125,6 +125,11 @@ def _label(variable):
     return '(%s), %s' % (', '.join(map(str, variable.shape)), variable.dtype)
 
 
+def _check_layout(layout):
+    if layout is not None:
+        raise RuntimeError('the memory layout %r is not provided: leave out the layout, the results are the same' % (layout,))
+
+
 class Variable(_core._VariableBase):
     """An array, the function that computed it and its gradient."""
 
@@ -138,6 +143,7 @@ class Variable(_core._VariableBase):
         volatile = volatile + (kwargs.pop('volatile'),) if 'volatile' in kwargs else volatile
         name, grad, requires_grad = kwargs.pop('name', None), kwargs.pop('grad', None), kwargs.pop('requires_grad', True)
         kwargs.pop('_layout', None)
+        _check_layout(kwargs.pop('layout', None))
         if kwargs:
             raise TypeError('Variable: unexpected argument %s' % ', '.join(kwargs))
         if not isinstance(requires_grad, bool):
@@ -207,8 +213,7 @@ class Variable(_core._VariableBase):
 
     def as_layout(self, layout):
         """Returns the variable, if the layout is None. Memory layouts are not provided."""
-        if layout is not None:
-            raise RuntimeError('the memory layout %r is not provided: leave out the layout, the results are the same' % (layout,))
+        _check_layout(layout)
         return self
 
     def item(self):

@@ -242,11 +242,13 @@ y.backward()
 assert x.grad.tolist() == [[5, 7]]
 
 assert x.as_layout(memory_layouts.CUDNN_CHANNEL_FIRST_X) is x
-try:
-    x.as_layout(memory_layouts.CUDNN_CHANNEL_LAST_X)
-    raise AssertionError('not refused')
-except RuntimeError as error:
-    assert 'CUDNN_CHANNEL_LAST_X' in str(error)
+assert chainer.Variable(x.array, layout=memory_layouts.CUDNN_CHANNEL_FIRST_X).layout is None
+for make in (x.as_layout, lambda layout: chainer.Variable(x.array, layout=layout)):
+    try:
+        make(memory_layouts.CUDNN_CHANNEL_LAST_X)
+        raise AssertionError('not refused')
+    except RuntimeError as error:
+        assert 'CUDNN_CHANNEL_LAST_X' in str(error)
 
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter('always')
