@@ -12,6 +12,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/memory.h"
+#include "catenary/core/paths.h"
 
 namespace catenary::command_line {
 
@@ -181,6 +182,8 @@ std::string message(const Mistake& mistake) {
   }
   return fmt::format("{}: {} ({} --help lists the options)", mistake.program, what, mistake.program);
 }
+
+std::string file_name(const std::string& path) { return path_text(to_path(path).filename()); }
 
 void complain(const std::string& line) { fmt::print(stderr, "{}\n", line); }
 

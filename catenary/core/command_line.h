@@ -48,6 +48,8 @@ struct CT_API Mistake {
 };
 /// Returns a line that names the error and the likely intention.
 CT_API std::string message(const Mistake& mistake);
+/// Returns the last part of a path, as the system divides paths.
+CT_API std::string file_name(const std::string& path);
 /// Writes a line to standard error.
 CT_API void complain(const std::string& line);
 /// Writes to standard error why a program ends, and returns its exit status 1. For std::bad_alloc, which says nothing,
@@ -59,8 +61,7 @@ CT_API int failure(const std::string& program, const std::exception& error);
 template <class App, class Error>
 int exit(const App& app, const Error& error) {
   if (error.get_exit_code() == 0) return app.exit(error);
-  const std::string path = app.get_name();
-  Mistake mistake{.program = path.substr(path.find_last_of('/') + 1),
+  Mistake mistake{.program = file_name(app.get_name()),
                   .kind = error.get_name(),
                   .message = error.what(),
                   .rest = {},

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 
@@ -31,6 +32,13 @@ TEST(Failure, TellsHowMuchMemoryIsUsed) {
     EXPECT_TRUE(tests::has(text, "smaller batches")) << text;
     EXPECT_FALSE(tests::has(text, "bad_") || tests::has(text, "_M_")) << text;
   }
+}
+
+TEST(FileName, IsTheLastPartOfAPath) {
+  EXPECT_EQ(command_line::file_name("build/bin/gpt"), "gpt");
+  EXPECT_EQ(command_line::file_name("gpt"), "gpt");
+  const std::string path = R"(C:\bin\gpt.exe)";  // one name where \ does not divide paths
+  EXPECT_EQ(command_line::file_name(path), std::filesystem::path::preferred_separator == '/' ? path : "gpt.exe");
 }
 
 }  // namespace
