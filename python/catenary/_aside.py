@@ -8,8 +8,12 @@ import threading
 @contextlib.contextmanager
 def written_aside(path):
     """Yields a temporary name beside `path`, with its extension, and renames the file to `path` when the block ends. If the block fails, the old file
-    stays, so that readers always find a complete file."""
-    folder, name = os.path.split(os.fsdecode(path))
+    stays, so that readers always find a complete file. Symbolic links stay and lead to the new file. Pipes and devices are written as they are."""
+    path = os.path.realpath(os.fsdecode(path))
+    if os.path.exists(path) and not os.path.isfile(path):
+        yield path
+        return
+    folder, name = os.path.split(path)
     new = os.path.join(folder, f'.{os.getpid()}-{threading.get_ident()}-{name}')
     try:
         yield new

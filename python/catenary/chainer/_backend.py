@@ -41,7 +41,7 @@ class Device:
 
     def is_array_supported(self, array):
         """Is this an array of this device?"""
-        raise NotImplementedError
+        return isinstance(array, self.supported_array_types)
 
 
 def convert(arrays, function):

@@ -24,5 +24,9 @@ class Serializer(AbstractSerializer):
     """The base of serializers that save."""
 
     def save(self, obj):
-        """Saves an object by its method serialize."""
-        obj.serialize(self)
+        """Saves an object by its method serialize, or each value of a dict under its key."""
+        if isinstance(obj, dict):
+            for key, value in obj.items():
+                self(key, value)
+        else:
+            obj.serialize(self)

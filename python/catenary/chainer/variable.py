@@ -236,6 +236,9 @@ class Variable(_core._VariableBase):
         array = self._array
         if array is None:
             return self._device if self._device is not None else _cpu.CpuDevice()
+        chosen = self._device
+        if chosen is not None and not isinstance(chosen, (_cpu.CpuDevice, backend.GpuDevice)) and chosen.is_array_supported(array):
+            return chosen  # a user's class of devices, whose arrays do not name it
         return backend.get_device_from_array(array)
 
     @property

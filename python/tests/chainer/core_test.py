@@ -157,6 +157,67 @@ for protocol in range(1, 6):
 ''')
 
 
+def test_files_are_replaced_when_they_are_complete(tmp_path):
+    run(f'''
+import os
+import numpy as np
+import chainer
+from catenary._aside import written_aside
+from chainer import serializers
+folder = {str(tmp_path)!r}
+path = os.path.join(folder, 'model.npz')
+serializers.save_npz(path, {{'a': np.arange(3), 'b': np.float32(2)}})  # a dict saves its values
+class Fails:
+    def serialize(self, serializer):
+        serializer('x', np.ones(1000))
+        raise KeyboardInterrupt
+os.symlink('model.npz', os.path.join(folder, 'newest'))
+for name in (path, os.path.join(folder, 'newest')):
+    try:
+        serializers.save_npz(name, Fails())
+        raise AssertionError('not interrupted')
+    except KeyboardInterrupt:
+        pass
+    with np.load(path) as kept:
+        assert sorted(kept) == ['a', 'b'] and kept['a'].tolist() == [0, 1, 2]
+serializers.save_npz(os.path.join(folder, 'newest'), {{'c': np.zeros(1)}})
+with np.load(path) as kept:
+    assert list(kept) == ['c']
+assert sorted(os.listdir(folder)) == ['model.npz', 'newest'] and os.path.islink(os.path.join(folder, 'newest'))
+with written_aside(os.devnull) as name:
+    assert name == os.devnull  # devices and pipes are never replaced
+''')
+
+
+def test_devices_of_the_user():
+    run('''
+import numpy as np
+import chainer
+import chainer.links as L
+from chainer.backends import _cpu
+
+class Mine(chainer.backend.Device):
+    xp = np
+    supported_array_types = (np.ndarray,)
+    def __str__(self):
+        return '@mine'
+    def send_array(self, array):
+        return array.copy()
+
+device = Mine()
+model = L.Linear(3, 2).to_device(device)
+assert model.W.device is device and model.device is device
+model.W.to_cpu()
+assert model.W.device == chainer.get_device('@numpy')
+x = chainer.Variable(np.zeros(3, 'f'))
+assert x.device == chainer.get_device('@numpy')
+pair = (x.array, np.ones(2))
+assert all(a is b for a, b in zip(_cpu._to_cpu(pair), pair))
+assert chainer.initializers.constant.Zero is chainer.initializers.Zero
+assert not hasattr(chainer.initializers, 'constants')
+''')
+
+
 def test_functions_of_the_user():
     run('''
 import numpy as np

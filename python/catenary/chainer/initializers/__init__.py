@@ -2,7 +2,7 @@
 
 import numpy
 
-from .. import backend
+from .. import _paths, backend
 from .._dtypes import get_dtype
 from ..initializer import Initializer
 from ._constant import Constant, Identity, NaN, One, Zero
@@ -11,6 +11,8 @@ from ._sampling import (DownsamplingConvFilter, UpsamplingDeconvFilter)
 
 __all__ = ['Constant', 'DownsamplingConvFilter', 'GlorotNormal', 'GlorotUniform', 'HeNormal', 'HeUniform', 'Identity', 'Initializer',
            'LeCunNormal', 'LeCunUniform', 'NaN', 'Normal', 'One', 'Orthogonal', 'Uniform', 'UpsamplingDeconvFilter', 'Zero', 'generate_array']
+
+__getattr__ = _paths._package('chainer.initializers')
 
 
 def generate_array(initializer, shape, xp, dtype=None, device=None):

@@ -4,6 +4,8 @@ import importlib.util
 
 import numpy
 
+from catenary._aside import written_aside
+
 from .. import backend, serializer
 from ..backends import _cpu, cuda
 
@@ -77,9 +79,9 @@ class HDF5Deserializer(serializer.Deserializer):
 
 
 def save_hdf5(filename, obj, compression=4):
-    """Saves an object to an HDF5 file."""
+    """Saves an object to an HDF5 file. A file of this name is replaced when the new one is complete."""
     h5py = _h5py()
-    with h5py.File(filename, 'w') as file:
+    with written_aside(filename) as new, h5py.File(new, 'w') as file:
         HDF5Serializer(file, compression).save(obj)
 
 

@@ -4,6 +4,8 @@ import pickletools
 
 import numpy
 
+from catenary._aside import written_aside
+
 from .. import backend
 from ..backends import _cpu, cuda
 from ..serializer import Deserializer, Serializer
@@ -33,11 +35,11 @@ def serialize(obj):
 
 
 def save_npz(file, obj, compression=True):
-    """Saves an object to a file (a name or a file object)."""
+    """Saves an object to a file (a name or a file object). A file of this name is replaced when the new one is complete."""
     if hasattr(file, 'write'):
         _save(file, obj, compression)
     else:
-        with open(file, 'wb') as opened:
+        with written_aside(file) as new, open(new, 'wb') as opened:
             _save(opened, obj, compression)
 
 
