@@ -129,3 +129,22 @@ def test_links_may_have_an_attribute_forward():
             y = L.ResNet50Layers(None)(np.ones((1, 3, 64, 64), 'f'), layers=['prob', 'res2'])
         assert y['prob'].shape == (1, 1000) and y['res2'].shape == (1, 256, 16, 16)
     ''')
+
+
+def test_classifier_sets_attributes_that_subclasses_may_define():
+    run('''
+        import numpy as np
+        import chainer.links as L
+        class Recording(L.Classifier):
+            seen = []
+            @property
+            def y(self):
+                return self.seen[-1]
+            @y.setter
+            def y(self, value):
+                self.seen.append(value)
+        model = Recording(L.Linear(3, 2))
+        loss = model(np.ones((4, 3), 'f'), np.zeros(4, 'i'))
+        assert model.seen[-1].shape == (4, 2) and 'y' not in model.__dict__
+        assert model.loss is loss
+    ''')

@@ -24,7 +24,7 @@ class Classifier(Chain):
             self.predictor = predictor
 
     def _forget(self):
-        self.__dict__.update(y=None, loss=None, accuracy=None)
+        self.y = self.loss = self.accuracy = None
 
     def _take_label(self, args, kwargs):
         """Returns the label and removes it from the arguments."""
@@ -42,11 +42,10 @@ class Classifier(Chain):
     def forward(self, *args, **kwargs):
         args, label = self._take_label(args, kwargs)
         self._forget()
-        own = self.__dict__  # the results are no parameters, and a link's attributes take longer to set
-        own['y'] = y = self.predictor(*args, **kwargs)
-        own['loss'] = loss = self.lossfun(y, label)
+        self.y = y = self.predictor(*args, **kwargs)
+        self.loss = loss = self.lossfun(y, label)
         reporter.report({'loss': loss}, self)
         if self.compute_accuracy:
-            own['accuracy'] = accuracy = self.accfun(y, label)
+            self.accuracy = accuracy = self.accfun(y, label)
             reporter.report({'accuracy': accuracy}, self)
         return loss
