@@ -56,7 +56,7 @@ Variable embed_id(const Variable& x, const Variable& W, std::optional<std::int64
 
 std::span<const Signature> detail::embed_signatures() {
   static const Signature all[] = {
-      CT_SIGNATURE("connection.embed_id", embed_id, labels("x"), "W", "ignore_label"),
+      refusing_labels(CT_SIGNATURE("connection.embed_id", embed_id, labels("x"), "W", "ignore_label")),
       signature_of(
           "chainer.functions.connection.bilinear.bilinear",
           [](const Variable& e1, const Variable& e2, const Variable& W, const std::optional<Variable>& V1,

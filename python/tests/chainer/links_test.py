@@ -148,3 +148,18 @@ def test_classifier_sets_attributes_that_subclasses_may_define():
         assert model.seen[-1].shape == (4, 2) and 'y' not in model.__dict__
         assert model.loss is loss
     ''')
+
+
+def test_embedding_refuses_ids_as_labels_are_refused():
+    run('''
+        import numpy as np
+        import chainer.links as L
+        for ignored, bad in ((None, -1), (None, 2), (-1, 2)):
+            try:
+                L.EmbedID(2, 3, ignore_label=ignored)(np.array([0, bad], 'i'))
+            except ValueError as error:
+                assert 'must be in [0, 2)' in str(error) and 'x[1] is %d' % bad in str(error), error
+            else:
+                raise AssertionError('not refused')
+        assert not L.EmbedID(2, 3, ignore_label=-1)(np.array([-1], 'i')).array.any()
+    ''')
