@@ -108,8 +108,8 @@ void check_other_libraries(const Machine& machine, Report& report) {
     report.ok("W3", fmt::format("neither nvcuda.dll nor amdhip64*.dll is in {}; OpenCL does without them",
                                 machine.library_folder()));
   else
-    report.ok("W3", fmt::format("{} in {}: not used yet, choose these cards by OpenCL (opencl:0)",
-                                fmt::join(found, ", "), machine.library_folder()));
+    report.ok("W3", fmt::format("{} in {}: not used yet, OpenCL runs these cards (gpu:0)", fmt::join(found, ", "),
+                                machine.library_folder()));
 }
 
 /// The time after which Windows takes a kernel for hung, and resets the card.
