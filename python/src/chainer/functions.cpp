@@ -194,6 +194,7 @@ PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
             row.signature ? call_signature(*row.signature, places, result) : row.call(places, refusing, result);
         return taken ? std::move(result) : ct::Variables();
       });
+      share_owner(ys, places);
       if (!ys.empty()) return given_as(row.gives, ys);
     }
     return by_original(PyObject_Call(self(o).original, arguments, keywords), name_of(row),
@@ -327,6 +328,12 @@ PyObject* by_chainer(Operator op, PyObject* a, PyObject* b) {
   });
 }
 
+PyObject* wrap_result(const Variable& y, PyObject* a, PyObject* b = nullptr) {
+  PyObject* const operands[] = {a, b};
+  share_owner({&y, 1}, operands);
+  return wrap_variable(y);
+}
+
 template <Operator op>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
@@ -344,7 +351,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
         y = or_raise(kSymbols[op], [&] { return left ? computed<op>(v, other) : computed<op>(other, v); });
       }
     }
-    if (y.defined()) return wrap_variable(y);
+    if (y.defined()) return wrap_result(y, a, b);
     return by_chainer(op, a, b);
   });
 }
@@ -359,7 +366,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulo) {
 
 PyObject* negative(PyObject* a) {
   return guarded([&]() -> PyObject* {
-    if (usable(a)) return wrap_variable(with_hooks([&] { return F::negative(variable_of(a)); }));
+    if (usable(a)) return wrap_result(with_hooks([&] { return F::negative(variable_of(a)); }), a);
     kept(methods[kNegative]);
     return by_chainer(kNegative, a, nullptr);
   });
@@ -369,7 +376,7 @@ PyObject* matrix_product(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     if (is_variable(a) && is_variable(b) && usable(a) && usable(b) && of_one_dtype(variable_of(a), variable_of(b))) {
       const Variable y = or_raise(kSymbols[kMatmul], [&] { return F::matmul(variable_of(a), variable_of(b)); });
-      if (y.defined()) return wrap_variable(y);
+      if (y.defined()) return wrap_result(y, a, b);
     }
     return by_chainer(kMatmul, a, b);
   });
@@ -382,7 +389,7 @@ PyObject* get_item(PyObject* a, PyObject* key) {
         std::vector<ct::Index> indices;
         return read_key(key, variable_of(a), indices) ? F::get_item(variable_of(a), indices) : Variable();
       });
-      if (y.defined()) return wrap_variable(y);
+      if (y.defined()) return wrap_result(y, a);
     }
     kept(methods[kGetItem]);
     return by_chainer(kGetItem, a, key);

@@ -143,7 +143,12 @@ nb::list gradients_of(nb::handle outputs, nb::handle inputs, nb::handle grad_out
     gradients = with_hooks([&] { return ct::grad(ys, xs, options); });
   }
   nb::list results;
-  for (const ct::Variable& g : gradients) results.append(checked(wrap_variable(g)));
+  std::size_t i = 0;
+  for (nb::handle x : inputs) {
+    PyObject* const input = x.ptr();
+    share_owner({&gradients[i], 1}, {&input, 1});
+    results.append(checked(wrap_variable(gradients[i++])));
+  }
   return results;
 }
 

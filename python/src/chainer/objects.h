@@ -47,11 +47,15 @@ struct FunctionObject {
 };
 
 /// The Python side of a node.
+/// Whose array holds values that are on the processor. It matters while cupy's arrays are there, too.
+enum class Owner : std::uint8_t { unknown, numpy, cupy };
+
 struct Peer final : ct::VariablePeer {
   PyObject* variable = nullptr;   // borrowed, while the object lives
   PyObject* node = nullptr;       // borrowed
   PyObject* array = nullptr;      // the values as a Python object, once requested
   PyObject* old_style = nullptr;  // the label of the old-style function whose gradient this is
+  Owner owner = Owner::unknown;   // of results, by the arguments of their function
   bool nothing = false;           // Variable(None)
   bool is_known = false;          // is is_after_python set?
   bool is_after_python = false;   // was it computed from the result of a Python function?
@@ -95,8 +99,8 @@ PyObject* wrap_function(ct::FunctionNode* f);
 /// unsupported dtypes, and read-only memory that is to be written.
 bool array_over(PyObject* o, Array& a, bool written = false);
 /// Returns a borrowed reference to the values of a node as a Python object, or None. On the processor the object is
-/// NumPy's. Where cupy's arrays are there too, it is of the kind of `like`, or of the arrays that it was computed from.
-PyObject* array_object(ct::VariableNode& node, PyObject* like = nullptr);
+/// NumPy's, unless cupy's arrays are there, too, and its owner is not NumPy.
+PyObject* array_object(ct::VariableNode& node);
 /// Has it values, of whatever dtype?
 bool has_values(const ct::VariableNode& node);
 /// Returns a new reference to a NumPy array over the memory of an array on the processor.
@@ -139,6 +143,9 @@ extern bool layouts_are_used;
 /// Has the program given cupy's arrays on the processor (CATENARY_CUPY_CPU)? Results are then cupy's, except those
 /// computed from NumPy's.
 extern bool cupy_is_on_processor;
+/// Makes results NumPy's or cupy's, as the first argument that has values (an array, a variable, or a list of them).
+/// Does nothing before cupy_is_on_processor.
+void share_owner(std::span<const ct::Variable> results, std::span<PyObject* const> arguments);
 
 /// Shows functions of the library to the calling thread's hooks until the end of the scope.
 class HooksOfThread {

@@ -58,23 +58,50 @@ PyObject* seen_array(const ct::VariableNode& node) {
   return peer && peer->array != Py_None ? peer->array : nullptr;
 }
 
-/// Are a node's values computed from NumPy's arrays? Asked only while cupy's arrays, too, are on the processor.
-bool comes_from_numpy(const ct::VariableNode& node) {
-  for (const ct::FunctionNode* f = node.creator(); f && f->input_count() > 0; f = f->input(0).creator())
-    if (PyObject* const x = seen_array(f->input(0))) return !is_ndarray(x);
-  return false;
+/// Returns the owner of a node's array, or of the one that it is computed from. Asked only while cupy's arrays, too,
+/// are on the processor.
+Owner owner_of(const ct::VariableNode& node) {
+  for (const ct::VariableNode* at = &node;;) {
+    if (PyObject* const x = seen_array(*at)) return is_ndarray(x) ? Owner::cupy : Owner::numpy;
+    if (const auto* const peer = static_cast<Peer*>(at->peer()); peer && peer->owner != Owner::unknown)
+      return peer->owner;
+    const ct::FunctionNode* const f = at->creator();
+    if (!f || f->input_count() == 0) return Owner::unknown;
+    at = &f->input(0);
+  }
+}
+
+/// Returns the owner of the first array in an argument.
+Owner owner_in(PyObject* o) {
+  static PyObject* const type = nb::object(numpy().attr("ndarray")).release().ptr();
+  if (!o) return Owner::unknown;
+  if (is_variable(o)) return variable_of(o).defined() ? owner_of(variable_of(o).node()) : Owner::unknown;
+  if (is_ndarray(o)) return Owner::cupy;
+  if (PyObject_IsInstance(o, type) == 1) return Owner::numpy;
+  Owner found = Owner::unknown;
+  if (PyTuple_Check(o) || PyList_Check(o))
+    for (Py_ssize_t i = 0, count = PySequence_Size(o); i < count && found == Owner::unknown; ++i)
+      found = owner_in(PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i));
+  return found;
 }
 
 }  // namespace
 
-PyObject* array_object(ct::VariableNode& node, PyObject* like) {
+PyObject* array_object(ct::VariableNode& node) {
   Peer& peer = peer_of(node);
   if (peer.array) return peer.array;
   const Array& a = node.data();
   if (!a.defined()) return Py_None;
-  const bool is_numpys = a.device() == ct::Device() &&
-                         (!cupy_is_on_processor || (like && !is_ndarray(like)) || (!like && comes_from_numpy(node)));
+  const bool is_numpys = a.device() == ct::Device() && (!cupy_is_on_processor || owner_of(node) == Owner::numpy);
   return peer.array = is_numpys ? numpy_over(a) : wrap(a);
+}
+
+void share_owner(std::span<const ct::Variable> results, std::span<PyObject* const> arguments) {
+  if (!cupy_is_on_processor) return;
+  Owner owner = Owner::unknown;
+  for (std::size_t i = 0; i < arguments.size() && owner == Owner::unknown; ++i) owner = owner_in(arguments[i]);
+  for (const ct::Variable& y : results)
+    if (y.defined()) peer_of(y.node()).owner = owner;
 }
 
 bool has_values(const ct::VariableNode& node) {
@@ -235,10 +262,17 @@ int set_array_by_chainer(PyObject* o, PyObject* value, void*) {
   return done ? 0 : -1;
 }
 
+/// Returns a variable's gradient, whose array has the same owner as the variable's.
+const ct::Variable& gradient_of(PyObject* o) {
+  const ct::Variable& gradient = self(o).grad_var();
+  share_owner({&gradient, 1}, {&o, 1});
+  return gradient;
+}
+
 PyObject* get_grad(PyObject* o, void*) {
   return guarded([&] {
-    const ct::Variable& gradient = self(o).grad_var();
-    return Py_NewRef(gradient.defined() ? array_object(gradient.node(), seen_array(self(o).node())) : Py_None);
+    const ct::Variable& gradient = gradient_of(o);
+    return Py_NewRef(gradient.defined() ? array_object(gradient.node()) : Py_None);
   });
 }
 
@@ -250,7 +284,7 @@ int set_grad(PyObject* o, PyObject* value, void*) {
 }
 
 PyObject* get_grad_var(PyObject* o, void*) {
-  return guarded([&] { return wrap_variable(self(o).grad_var()); });
+  return guarded([&] { return wrap_variable(gradient_of(o)); });
 }
 
 int set_grad_var(PyObject* o, PyObject* value, void*) {

@@ -169,3 +169,38 @@ print(chainer.get_array_types()[0] is np.ndarray, chainer.is_arrays_compatible([
 print(chainer.functions.math.basic_math.add is F.add, chainer.basic_math.add is F.add, raised(lambda: F.math.nothing))
 ''')
     assert lines[1].startswith('Chainer: 7.8.1') and lines[-2:] == ['True True False', 'True True AttributeError']
+
+
+def test_results_of_numpy_arrays_are_numpy_arrays_after_cupy_arrays_on_the_processor():
+    run('''
+import cupy, numpy as np, chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer import cuda
+
+def check(kind, move):
+    a, t = move(np.arange(6, dtype='f').reshape(2, 3)), move(np.array([0, 2], 'i'))
+    link = L.Linear(3, 2).to_device(cuda.get_device_from_array(a) if kind is cupy.ndarray else '@numpy')
+    for requires_grad, records in ((True, True), (False, True), (True, False)):
+        with chainer.using_config('enable_backprop', records):
+            x = chainer.Variable(a, requires_grad=requires_grad)
+            results = [F.relu(a), F.relu(x), x + 1, 2 / x, 2 ** x, a + x, x * x, -x, x[0], x.T, x @ x.T, abs(x), F.concat([a, x], 0), F.stack((a, a)),
+                       *F.split_axis(x, 3, 1), F.accuracy(x, t), F.softmax_cross_entropy(x, t), F.argmax(x, 1), F.where(x.array > 1, a, x),
+                       F.dropout(x), F.pad_sequence([a, a]), *F.lstm(a[:, :1], move(np.ones((2, 4), 'f'))), F.cast(x, 'd'), link(a), link(x)]
+            assert all(type(y.array) is kind for y in results), [type(y.array) for y in results]
+    x = chainer.Variable(a)
+    y = F.sum(F.tanh(x) * x)
+    first, = chainer.grad([y], [x], enable_double_backprop=True)
+    second, = chainer.grad([F.sum(first * first)], [x])
+    y.backward(retain_grad=True)
+    F.sum(link(x)).backward()
+    assert all(type(g) is kind for g in (first.array, second.array, x.grad, x.grad_var.array, y.grad, link.W.grad, link.b.grad))
+    optimizer = chainer.optimizers.Adam().setup(link)
+    optimizer.update(lambda: F.sum(link(a) ** 2))
+    assert type(link.W.array) is kind and type(link.W.grad) is kind
+
+check(np.ndarray, np.asarray)
+check(cupy.ndarray, cupy.asarray)
+check(np.ndarray, np.asarray)
+check(cupy.ndarray, cupy.asarray)
+''', CATENARY_CUPY_CPU='1')
