@@ -25,7 +25,14 @@ void expect_network(const Net& net, const Array& x) {
 
 void expect_classifier(const L::ImageClassifier& net, std::int64_t size = 224) {
   SCOPED_TRACE(net.type_name());
-  expect_round_trip(net, [&](Inputs in) { return std::vector{net(in[0]).at("prob")}; }, {sample({2, 3, size, size})});
+  const Array x = sample({2, 3, size, size});
+  double scale = 1;
+  {
+    // The rounding errors of large scores would be larger in probabilities.
+    const auto testing = test_mode();
+    while (catenary::max(net(x * scale).at("prob").array()).item<double>() > 0.3) scale /= 2;
+  }
+  expect_round_trip(net, [&](Inputs in) { return std::vector{net(in[0] * scale).at("prob")}; }, {x});
 }
 
 TEST(OnnxExport, WritesNetworksForImages) {
