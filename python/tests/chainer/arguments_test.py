@@ -127,7 +127,7 @@ with warnings.catch_warnings(record=True) as met:
     warnings.simplefilter('always')
     y = F.batch_matmul(x, x, transb=True)
 print(np.allclose(y.array, x @ x.transpose(0, 2, 1), 1e-5, 1e-5), [(w.category.__name__, 'matmul' in str(w.message), w.filename) for w in met], F.batch_matmul.__name__)
-''') == [str(['ValueError'] * 10), str(['InvalidType'] * 10), "['IndexError', 'IndexError', 'TypeError', 'LinAlgError']",
+''') == [str(['ValueError'] * 10), str(['InvalidType'] * 10), "['IndexError', 'ValueError', 'TypeError', 'LinAlgError']",
          'NaN is detected on forward computation of Log', 'NaN is detected on backward computation of Sqrt',
          "True [('DeprecationWarning', True, '<string>')] batch_matmul"]
 
