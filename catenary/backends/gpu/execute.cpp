@@ -30,7 +30,7 @@ constexpr std::int64_t kBlock = 8192;               // elements per turn of a pr
 constexpr std::int64_t kSegmentBlock = 4 * kGroup;  // elements per turn of a GPU's work-group, for a launch with
                                                     // several segments
 // Elements that one work-item adds in a reduction, by form. They depend on the shape only, and so does the result.
-constexpr std::int64_t kRowOfGroup = 16384, kRowOfLanes = 65536, kColumn = 512, kTile = 256, kShortRow = 128;
+constexpr std::int64_t kRowOfGroup = 16384, kRowOfLanes = 8192, kColumn = 512, kTile = 256, kShortRow = 128;
 
 std::string index_type(const ProgramText& text) { return text.wide() ? "typedef i64 idx;\n" : "typedef i32 idx;\n"; }
 
