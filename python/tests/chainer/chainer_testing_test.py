@@ -39,6 +39,24 @@ assert 'ValueError: 1' in result.errors[0][1]
 ''')
 
 
+def test_the_decorator_next_to_the_class_gives_the_first_configuration():
+    run('''
+import unittest
+from chainer import testing
+@testing.inject_backend_tests(None, [{'use_ideep': 'always'}, {'use_ideep': 'auto'}])
+@testing.inject_backend_tests(None, [{}])
+class TestPair(unittest.TestCase):
+    def test_it(self, first, second):
+        assert (first.use_ideep, second.use_ideep in ('always', 'auto')) == ('never', True)
+cases = [globals()[name] for name in list(globals()) if name.startswith('TestPair_')]
+assert len(cases) == 2
+for case in cases:
+    result = unittest.TestResult()
+    case('test_it').run(result)
+    assert result.wasSuccessful(), result.errors + result.failures
+''')
+
+
 def test_gradients_are_compared():
     run('''
 import numpy as np

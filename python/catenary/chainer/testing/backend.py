@@ -95,8 +95,8 @@ class BackendConfig:
 def inject_backend_tests(method_names, params):
     """Returns a decorator that makes a test case for each dict of `BackendConfig`'s parameters.
 
-    The test methods with these names (all with None) get a `BackendConfig` as one more argument. Several decorators give several arguments, in the
-    order in which they are written.
+    The test methods with these names (all with None) get a `BackendConfig` as one more argument. Several decorators give several arguments: the
+    decorator next to the class gives the first.
     """
     if not isinstance(params, list):
         raise TypeError('params has to be a list of dicts')
@@ -113,11 +113,11 @@ def inject_backend_tests(method_names, params):
 
 
 def _with_config(method, config):
-    """Returns a method that passes the configuration as the last argument."""
+    """Returns a method that passes the configuration as the first argument."""
     @functools.wraps(method)
     def test(self, *args, **kwargs):
-        return method(self, *args, config, **kwargs)
+        return method(self, config, *args, **kwargs)
     parameters = list(inspect.signature(method).parameters.values())
     if len(parameters) > 1:
-        test.__signature__ = inspect.Signature(parameters[:-1])
+        test.__signature__ = inspect.Signature(parameters[:1] + parameters[2:])
     return test
