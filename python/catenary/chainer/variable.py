@@ -611,6 +611,10 @@ class Parameter(Variable):
         device = backend.get_device(device)
         if self.is_initialized:
             super().to_device(device)
+        elif device != self._initial_device and '_twins' in self.__dict__:
+            # a copy on another device gets values of its own there
+            twins = self.__dict__.pop('_twins')
+            twins[:] = [reference for reference in twins if reference() is not self]
         self._initial_device = device
 
     def cleargrad(self):

@@ -163,3 +163,29 @@ def test_embedding_refuses_ids_as_labels_are_refused():
                 raise AssertionError('not refused')
         assert not L.EmbedID(2, 3, ignore_label=-1)(np.array([-1], 'i')).array.any()
     ''')
+
+
+def test_copies_without_values_are_made_on_their_own_devices():
+    run('''
+        import cupy
+        import numpy as np
+        import chainer
+        import chainer.links as L
+        from chainer import training
+        link = L.Linear(None, 2)
+        near, far = link.copy(), link.copy()
+        far.to_device('@cupy:0')
+        link.W.initialize((2, 3))
+        assert near.W.array is link.W.array and not far.W.is_initialized
+        far.W.initialize((2, 3))
+        assert isinstance(far.W.array, cupy.ndarray) and isinstance(link.W.array, np.ndarray)
+        # data parallelism of a model whose sizes are not known yet
+        optimizer = chainer.optimizers.SGD()
+        optimizer.setup(L.Classifier(L.Linear(None, 2)))
+        iterator = chainer.iterators.SerialIterator([(np.full(3, i, 'f'), i % 2) for i in range(4)], 4)
+        updater = training.updaters.ParallelUpdater(iterator, optimizer, devices={'main': '@numpy', 'second': '@cupy:0'})
+        updater.update()
+        main, second = updater._models['main'].predictor.W.array, updater._models['second'].predictor.W.array
+        assert isinstance(main, np.ndarray) and isinstance(second, cupy.ndarray)
+        assert (main == second.get()).all()
+    ''', CATENARY_CUPY_CPU='1')
