@@ -18,6 +18,16 @@ def change_variable(cls):
         cls.__len__ = lambda self: self.size
 
 
+def arguments_of_model(arrays):
+    """Returns a converter's result as the updaters of Chainer 1 pass it to the model: its arrays are variables."""
+    if not is_asked():
+        return arrays
+    from .variable import Variable
+    if isinstance(arrays, dict):
+        return {name: Variable(array) for name, array in arrays.items()}
+    return tuple(Variable(array) for array in arrays) if isinstance(arrays, tuple) else Variable(arrays)
+
+
 def change_functions(functions):
     """split_axis returns a single part as a variable, not as a tuple."""
     if not is_asked():

@@ -104,6 +104,29 @@ def test_meanings_of_chainer_7_without_the_variable():
         run('import chainer', CATENARY_CHAINER_API='2')
 
 
+@pytest.mark.parametrize('api, name', [('1', 'Variable'), ('7', 'ndarray')])
+def test_models_get_variables_from_updaters_of_chainer_1(api, name):
+    assert run('''
+        import numpy as np, chainer, chainer.links as L
+        from chainer import training
+        from chainer.training import extensions
+        class Model(chainer.Chain):
+            def __init__(self):
+                super().__init__(l=L.Linear(3, 1))
+            def __call__(self, x, t=None):
+                print(type(x).__name__, type(x if t is None else t).__name__)
+                return chainer.functions.sum(self.l(x))
+        model = Model()
+        optimizer = chainer.optimizers.SGD()
+        optimizer.setup(model)
+        x = np.ones((2, 3), np.float32)
+        for data in ([(x[0], 1), (x[1], 0)], x, [{'x': x[0]}, {'x': x[1]}]):
+            iterator = chainer.iterators.SerialIterator(data, 2, repeat=True)
+            training.StandardUpdater(iterator, optimizer).update()
+            extensions.Evaluator(chainer.iterators.SerialIterator(data, 2, repeat=False), model)()
+    ''', CATENARY_CHAINER_API=api).split() == [name] * 12
+
+
 def test_twelve_links_are_in_functions():
     run('''
         import numpy as np, chainer, chainer.functions as F, chainer.links as L

@@ -3,6 +3,7 @@
 import warnings
 
 from ... import backend
+from ..._old_api import arguments_of_model
 from ...backends import cuda
 from ...dataset import convert
 from ...device_resident import DeviceResidentsVisitor
@@ -100,6 +101,7 @@ class StandardUpdater(Updater):
 
 def call_with(function, first, arrays):
     """Calls a function with a converter's result: a tuple gives several arguments, and a dict named ones."""
+    arrays = arguments_of_model(arrays)
     if isinstance(arrays, tuple):
         return function(first, *arrays)
     return function(first, **arrays) if isinstance(arrays, dict) else function(first, arrays)
