@@ -18,14 +18,18 @@ def change_variable(cls):
         cls.__len__ = lambda self: self.size
 
 
-def arguments_of_model(arrays):
-    """Returns a converter's result as the updaters of Chainer 1 pass it to the model: its arrays are variables."""
+def change_call(call_with):
+    """Lets updaters and evaluators pass variables to the model, not arrays."""
     if not is_asked():
-        return arrays
+        return call_with
     from .variable import Variable
-    if isinstance(arrays, dict):
-        return {name: Variable(array) for name, array in arrays.items()}
-    return tuple(Variable(array) for array in arrays) if isinstance(arrays, tuple) else Variable(arrays)
+
+    @functools.wraps(call_with)
+    def of_version_1(function, arrays):
+        def with_variables(*args, **kwargs):
+            return function(*map(Variable, args), **{name: Variable(array) for name, array in kwargs.items()})
+        return call_with(with_variables, arrays)
+    return of_version_1
 
 
 def change_functions(functions):

@@ -71,7 +71,7 @@ class Evaluator(extension.Extension):
             with reporter_module.report_scope(observation):
                 arrays = convert._call_converter(self.converter, batch, self.device)
                 with function.no_backprop_mode():
-                    call_with(lambda function, *args, **kwargs: function(*args, **kwargs), evaluate, arrays)
+                    call_with(evaluate, arrays)
             summary.add(observation)
             if bar is not None:
                 bar.update()

@@ -71,10 +71,6 @@ def scatter_params(link, array):
     _distribute(link, array, 'data')
 
 
-def _loss(model, arrays):
-    return call_with(lambda function, *args, **kwargs: function(*args, **kwargs), model, arrays)
-
-
 class _Worker(multiprocessing.Process):
     """The process of one of the other GPUs."""
 
@@ -105,7 +101,7 @@ class _Worker(multiprocessing.Process):
         self.model.cleargrads()
         arrays = convert._call_converter(self.converter, self.iterator.next(), self.device)
         with self.reporter.scope({}):
-            _loss(self.model, arrays).backward()
+            call_with(self.model, arrays).backward()
         stream = cuda.Stream.null
         gradients = gather_grads(self.model)
         self.comm.reduce(gradients.data.ptr, gradients.data.ptr, gradients.size, nccl.NCCL_FLOAT, nccl.NCCL_SUM, 0, stream.ptr)
@@ -219,7 +215,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
             iterator, optimizer = self.get_iterator('main'), self.get_optimizer('main')
             self._master.cleargrads()
             arrays = convert._call_converter(self.converter, iterator.next(), self._devices[0])
-            _loss(self._master, arrays).backward()
+            call_with(self._master, arrays).backward()
             stream = cuda.Stream.null
             if self.comm is not None:
                 nccl = _nccl()

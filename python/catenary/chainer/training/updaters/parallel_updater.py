@@ -71,6 +71,6 @@ class ParallelUpdater(StandardUpdater):
         model, device = self._models[name], self._devices[name]
         with backend.using_device(model.device if device is None else device):
             arrays = convert._call_converter(self.converter, examples, device)
-            loss = call_with(lambda function, *args, **kwargs: function(*args, **kwargs), self.loss_func or model, arrays)
+            loss = call_with(self.loss_func or model, arrays)
             scale = self.loss_scale
             loss.backward() if scale is None else loss.backward(loss_scale=scale)

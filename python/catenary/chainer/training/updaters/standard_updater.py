@@ -1,9 +1,9 @@
 """The updater of one model."""
 
+import functools
 import warnings
 
-from ... import backend
-from ..._old_api import arguments_of_model
+from ... import _old_api, backend
 from ...backends import cuda
 from ...dataset import convert
 from ...device_resident import DeviceResidentsVisitor
@@ -86,7 +86,7 @@ class StandardUpdater(Updater):
         """Updates the parameters with the next batch. Subclasses may define another algorithm."""
         iterator, optimizer = self._iterators['main'], self._optimizers['main']
         arrays = convert._call_converter(self.converter, iterator.next(), self._input_device)
-        call_with(optimizer.update, self.loss_func or optimizer.target, arrays)
+        call_with(functools.partial(optimizer.update, self.loss_func or optimizer.target), arrays)
         if self.auto_new_epoch and iterator.is_new_epoch:
             optimizer.new_epoch(auto=True)
 
@@ -99,12 +99,12 @@ class StandardUpdater(Updater):
         self.iteration = serializer('iteration', self.iteration)
 
 
-def call_with(function, first, arrays):
+@_old_api.change_call
+def call_with(function, arrays):
     """Calls a function with a converter's result: a tuple gives several arguments, and a dict named ones."""
-    arrays = arguments_of_model(arrays)
     if isinstance(arrays, tuple):
-        return function(first, *arrays)
-    return function(first, **arrays) if isinstance(arrays, dict) else function(first, arrays)
+        return function(*arrays)
+    return function(**arrays) if isinstance(arrays, dict) else function(arrays)
 
 
 class _FromHost(DeviceResidentsVisitor):
